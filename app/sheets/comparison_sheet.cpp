@@ -63,9 +63,8 @@ void draw_figures(const WidgetContext& context, const char* probe, std::span<con
   }
   // Too wide: the widest column of names gives way.
   std::size_t widest = 0;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
+  for (std::size_t c = 0; c < columns.size(); ++c)
     if (!columns[c].number && (columns[widest].number || widths[c] > widths[widest])) widest = c;
-  }
   if (sum - gap > room) widths[widest] = std::max(context.px(30), widths[widest] - (sum - gap - room));
 
   const auto draw_cell = [&](ImFont* font, std::size_t c, float x, float y, const std::string& text,
@@ -218,9 +217,8 @@ void place(const PanelContext& context, LookupViewState& state) {
   state.query = context.trace.tensors.masked_scores->shape().size(2) - 1;
   const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
   const TensorPtr tensor = cell ? context.trace.tensor(cell->tensor) : nullptr;
-  for (Index axis = 0; tensor && axis < tensor->shape().rank(); ++axis) {
+  for (Index axis = 0; tensor && axis < tensor->shape().rank(); ++axis)
     if (tensor->shape().name(axis) == "L") state.query = cell->index[static_cast<std::size_t>(axis)];
-  }
 }
 
 // "◀ head 3 ▶": true if it stepped.
@@ -354,10 +352,9 @@ void draw_head_width_comparison(const PanelContext& context, const HeadWidthComp
     std::vector<FigureRow> all{distance("output", c.output.difference, c.output.magnitude)};
     all.push_back(distance("attn_weights", *std::ranges::max_element(c.map_differences),
                            largest_magnitude(*c.many.trace->tensors.attn_weights)));
-    for (const TensorDistance& gradient : c.gradients) {
+    for (const TensorDistance& gradient : c.gradients)
       all.push_back(distance("grad." + std::string(tensor_entry(gradient.tensor).name), gradient.difference,
                              gradient.magnitude));
-    }
     draw_figures(context, "comparison/differences", distances, all);
     ImGui::TableNextColumn();
     draw_maps(context, c);
@@ -403,12 +400,11 @@ void draw_lookup_comparison(const PanelContext& context, const TracePtr& trace, 
   draw_values(context, state);
   ImGui::Dummy({1, context.px(6)});
   TextColumn column(context);
-  if (state.comparison.possible()) {
+  if (state.comparison.possible())
     column.paragraph(
         fmt::format("At temperature {:.3g} the winner has {:.1f} % of the weight, and max |soft − hard| is "
                     "{:.3g}.",
                     state.temperature(), 100.0 * state.soft.winner_weight, state.soft.difference));
-  }
   for (const std::string& sentence : state.comparison.sentences)
     column.paragraph(sentence, context.palette.text_dim);
 }

@@ -209,9 +209,8 @@ bool draw_export_dialog(const WidgetContext& context, ExportDialogState& state) 
                     : state.what.head    ? state.title
                                          : state.title_of_all);
   ImGui::Dummy({1, context.px(2)});
-  if (std::exchange(state.appearing, false) && context.focus) {
+  if (std::exchange(state.appearing, false) && context.focus)
     take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
-  }
   const TextFieldResult field = text_field(
       context, "path", state.path,
       {.wrong = !state.error.empty(), .placeholder = "a file name: .png, .svg, .pdf, .csv or .npy"});

@@ -97,9 +97,8 @@ bool entry_line(const WidgetContext& context, const std::string& text, int numbe
   const ImVec2 size{std::max(1.0f, ImGui::GetContentRegionAvail().x), std::round(context.px(22))};
   const bool pressed = ImGui::InvisibleButton("entry", size);
   const Painter paint = context.painter();
-  if (ImGui::IsItemHovered() || reached) {
+  if (ImGui::IsItemHovered() || reached)
     paint.fill(min, {min.x + size.x, min.y + size.y}, context.palette.control_hover, context.px(4));
-  }
   ImFont* font = context.fonts.small;
   need_characters(text, *font);
   paint.text(font, {min.x + context.px(8), std::round(min.y + 0.5f * (size.y - font->FontSize))},

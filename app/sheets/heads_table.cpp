@@ -74,10 +74,9 @@ const MeasuredScore* measured(const HeadSurvey& survey, HeadScore score) {
 
 std::string column_tooltip(const HeadsTable& table, HeadColumn column) {
   const std::string sorts = " Click to sort, largest first; click again for smallest first.";
-  if (column == HeadColumn::head) {
+  if (column == HeadColumn::head)
     return "Layer and head, counted from 0, with a thumbnail of the map: rows are queries, columns are keys. "
            "Click to sort in this order.";
-  }
   const std::optional<HeadScore> score = score_of(column);
   if (!score)
     return names_of(column).what + (table.muting ? sorts : " Mute each head in turn to measure it.");

@@ -69,10 +69,9 @@ void add_commands(std::vector<PaletteEntry>& entries, const Session& session, co
 
 void add_questions(std::vector<PaletteEntry>& entries, const Lesson& lesson) {
   const Playlist& playlist = lesson_playlist(lesson.name);
-  for (std::size_t page = 0; page < playlist.pages.size(); ++page) {
+  for (std::size_t page = 0; page < playlist.pages.size(); ++page)
     entries.push_back({playlist.pages[page].title, "a question, with its answer in numbers", "",
                        LessonPage{std::string(lesson.name), page}, playlist.pages[page].keywords});
-  }
 }
 
 bool is_question(const PaletteEntry& entry) {
@@ -201,33 +200,27 @@ std::vector<PaletteMatch> matches_of(std::vector<Ranked> ranked) {
 
 std::vector<PaletteEntry> question_entries() {
   std::vector<PaletteEntry> entries;
-  for (const Lesson& lesson : lessons()) {
+  for (const Lesson& lesson : lessons())
     if (lesson.by_page) add_questions(entries, lesson);
-  }
   return entries;
 }
 
 std::vector<PaletteEntry> palette_entries(const Session& session, const std::string& undo_label) {
   std::vector<PaletteEntry> entries;
   add_commands(entries, session, undo_label);
-  for (const StepEntry& step : step_entries()) {
+  for (const StepEntry& step : step_entries())
     entries.push_back({fmt::format("Go to {}", step.name), std::string(step.question), "", step.step});
-  }
-  for (const StageViewEntry& view : stage_views()) {
+  for (const StageViewEntry& view : stage_views())
     entries.push_back({fmt::format("View: {}", view.name), std::string(view.what), "", view.view});
-  }
-  for (const BrushName& brush : brush_names) {
+  for (const BrushName& brush : brush_names)
     entries.push_back(
         {std::string(brush.name), std::string(brush.what), "", brush.shape, std::string(brush.keywords)});
-  }
-  for (const SetupSetting& setting : setup_settings(session.scenario())) {
+  for (const SetupSetting& setting : setup_settings(session.scenario()))
     entries.push_back({fmt::format("Setting: {}", setting.name), std::string(setting.what), "",
                        SettingId{setting.id}, std::string(setting.keywords)});
-  }
-  for (const Preset& preset : presets()) {
+  for (const Preset& preset : presets())
     entries.push_back({fmt::format("Open {}", preset.name), fmt::format("{}: {}", preset.title, preset.what),
                        "", PresetName{std::string(preset.name)}});
-  }
   add_lessons(entries);
   add_heads(entries, session);
   return entries;
@@ -255,9 +248,8 @@ std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, st
   const bool sentence = words.size() >= sentence_words;
   if (sentence || (ranked.empty() && words.size() > 1)) add_some(entries, content, taken, ranked);
   if (sentence && ranked.empty()) {
-    for (std::size_t i = 0; i < entries.size(); ++i) {
+    for (std::size_t i = 0; i < entries.size(); ++i)
       if (is_question(entries[i])) ranked.push_back({2, 0, {i, {}}});
-    }
     return matches_of(std::move(ranked));
   }
   // Among names that match the query equally well, the shorter one is closer to it.
