@@ -95,18 +95,15 @@ std::vector<BenchCase> own_cases(const BackendBenchRequest& request, const std::
   if (request.threads.empty() && !std::ranges::count(and_one, 1)) and_one.push_back(1);
   std::vector<BenchCase> cases;
   const auto add = [&](bool module, Index length, bool causal, bool weights, const std::vector<int>& on) {
-    TraceRequest one;
-    one.scenario = "random";
-    one.strict = request.strict;
-    one.settings = {"inputs.source=random",
-                    fmt::format("op={}", module ? "multi_head_attention" : "scaled_dot_product_attention"),
-                    "attention.embed_dim=512",
-                    "attention.num_heads=8",
-                    "attention.need_weights=true",
-                    "attention.average_attn_weights=false",
-                    "inputs.batch=1",
-                    fmt::format("inputs.query_length={}", length),
-                    fmt::format("mask.is_causal={}", causal)};
+    TraceRequest one{
+        .scenario = "random",
+        .inputs = {},
+        .settings = {"inputs.source=random",
+                     fmt::format("op={}", module ? "multi_head_attention" : "scaled_dot_product_attention"),
+                     "attention.embed_dim=512", "attention.num_heads=8", "attention.need_weights=true",
+                     "attention.average_attn_weights=false", "inputs.batch=1",
+                     fmt::format("inputs.query_length={}", length), fmt::format("mask.is_causal={}", causal)},
+        .strict = request.strict};
     one.settings.insert(one.settings.end(), request.settings.begin(), request.settings.end());
     const AttentionInputs inputs = read_inputs(one, warnings).attention;
     cases.push_back({"random", inputs, weights, on, module && length == 512 && !weights});
@@ -125,10 +122,8 @@ std::vector<BenchCase> asked_cases(const BackendBenchRequest& request, const std
                                    Warnings& warnings) {
   std::vector<BenchCase> cases;
   for (const std::string& preset : request.presets) {
-    TraceRequest one;
-    one.scenario = preset;
-    one.strict = request.strict;
-    one.settings = request.settings;
+    const TraceRequest one{
+        .scenario = preset, .inputs = {}, .settings = request.settings, .strict = request.strict};
     const AttentionInputs inputs = read_inputs(one, warnings).attention;
     const bool module = inputs.options.op == Op::multi_head_attention;
     cases.push_back({preset, inputs, module && inputs.options.need_weights, threads});
@@ -391,7 +386,7 @@ Report machine_report(const BackendBench& bench) {
 Report bench_report(const BackendBench& bench) {
   std::vector<Row> rows{{"backend", "preset", "op", "E", "H", "L", "mask/edit", "weights", "threads",
                          "median ms", "least ms", "GFLOP/s", "of peak", "extra MiB", "max diff"}};
-  for (const BackendRun& run : bench.runs) {
+  for (const BackendRun& run : bench.runs)
     rows.push_back({text_cell("backend", run.backend),
                     text_cell("preset", run.preset),
                     {"op", run.op, run.op == "multi_head_attention" ? "mha" : "sdpa"},
@@ -411,7 +406,6 @@ Report bench_report(const BackendBench& bench) {
                     number_cell("fraction_of_peak", run.fraction_of_peak, "{:.3f}"),
                     number_cell("extra_mib", run.extra_mib, "{:.1f}"),
                     number_cell("max_abs_diff", run.max_abs_diff, "{:.2g}")});
-  }
   Report report;
   report.add_section("machine", machine_report(bench));
   report.text += "\n";
@@ -448,13 +442,12 @@ Report visit_report(const std::string& scenario, const VisitReport& visit) {
                visit.renderer,
                number_cell("first_frame_ms", milliseconds(visit.first_frame_seconds), "{:.1f}")});
   std::vector<Row> parts{{"frames", "count", "median ms", "p99 ms", "CPU ms"}};
-  for (const VisitPart& part : visit.parts) {
+  for (const VisitPart& part : visit.parts)
     parts.push_back({{"part", part.name, part.name},
                      integer_cell("frames", static_cast<Index>(part.seconds.size())),
                      ms("median_ms", milliseconds(frame_quantile(part, 0.5))),
                      ms("p99_ms", milliseconds(frame_quantile(part, 0.99))),
                      ms("cpu_ms", processor_milliseconds(part))});
-  }
   ui.add_list("parts", "{:<36} {:>6} {:>11} {:>11} {:>11}\n", parts);
   ui.text += "\n";
   std::vector<Row> edits{{"from an edit to its picture", "frames", "refreshes", "ms", "CPU ms", "computed"}};
@@ -508,10 +501,10 @@ void run_bench(CommandOptions& options, const Words& words) {
     if (options.given(option)) throw incompatible_option(option, "no --ui", "it sets how backends are timed");
   if (backends.presets.size() > 1)
     throw incompatible_option("--ui", "one --preset", "a window shows only one scenario");
-  TraceRequest request;
-  request.scenario = backends.presets.empty() ? "welcome" : backends.presets.front();
-  request.settings = backends.settings;
-  request.strict = backends.strict;
+  const TraceRequest request{.scenario = backends.presets.empty() ? "welcome" : backends.presets.front(),
+                             .inputs = {},
+                             .settings = backends.settings,
+                             .strict = backends.strict};
   const PixelSize pixels = pixel_size_of(size, 1, largest_side, "1600x1000");
   const Scenario scenario = requested_scenario(request);
   Warnings warnings;

@@ -106,32 +106,6 @@ T whole_word(const std::string& option, const std::string& word, const char* exp
   return value;
 }
 
-}  // namespace
-
-std::span<const Subcommand> subcommands() {
-  return commands;
-}
-
-void refuse_option(const std::string& option, const std::string& what, const std::string& got,
-                   const std::string& expected, const std::string& remedy) {
-  throw Error(ExitStatus::usage, {option, what, got, expected, remedy});
-}
-
-Theme theme_of(const std::string& word) {
-  if (const std::optional<Theme> theme = find_theme(word)) return *theme;
-  refuse_option("--theme", "there is no such theme", word, "light, dark or projector");
-}
-
-long long integer_of(const std::string& option, const std::string& word) {
-  return whole_word<long long>(option, word, "a whole number");
-}
-
-double number_of(const std::string& option, const std::string& word) {
-  return whole_word<double>(option, word, "a finite number");
-}
-
-namespace {
-
 std::string overview() {
   std::string text =
       "Headwise: see multi-head attention happen, number by number.\n\n"
@@ -182,11 +156,15 @@ void run_subcommand(const Subcommand& command, const Words& words) {
   command.run(options, words);
 }
 
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Subcommand& command : commands) names.emplace_back(command.name);
+  return names;
+}
+
 // "run" for "rnu"; empty if no command is close.
 std::string nearest_command(const std::string& word) {
-  std::vector<std::string> names;
-  for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
-  return nearest_name(word, names);
+  return nearest_name(word, command_names());
 }
 
 constexpr const char* no_intro = "--no-intro";
@@ -198,10 +176,9 @@ int open_window(Words words, bool only_files = false) {
   const std::string meant = words.empty() || only_files ? "" : nearest_command(words[0]);
   if (!meant.empty() && !is_there(words[0]))
     refuse_option("", "there is no such command", words[0], "", fmt::format("did you mean \"{}\"?", meant));
-  if (words.size() > 1) {
+  if (words.size() > 1)
     refuse_option("", "too many arguments", fmt::format("{} arguments", words.size()),
                   "one file, or a command and its options", remedy);
-  }
   if (words.empty()) return run_window({.intro = intro});
   const std::string& path = words[0];
   if (!is_there(path)) {
@@ -214,11 +191,10 @@ int open_window(Words words, bool only_files = false) {
   if (path.starts_with('-') && !only_files)
     refuse_option("", "there is no such option", path, "--help, --version or a command", remedy);
   require_reachable(path, names_scenario(path) ? ExitStatus::usage : ExitStatus::input);
-  if (!is_there(path)) {
+  if (!is_there(path))
     throw Error(is_array_file(path) ? ExitStatus::input : ExitStatus::usage,
                 {"", "there is no such command, file, preset or lesson", path,
                  is_builtin(path) ? join(builtin_folders(), " or ") : "", remedy});
-  }
   return run_window({.path = path});
 }
 
@@ -231,10 +207,8 @@ int help_of(const Words& words) {
   }
   const bool many = words.size() > 2;
   const std::string meant = many ? "" : nearest_command(words[1]);
-  std::vector<std::string> names;
-  for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
   refuse_option("help", many ? "too many arguments" : "there is no such command", many ? words[2] : words[1],
-                join(names, ", "), meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant));
+                join(command_names(), ", "), meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant));
 }
 
 int dispatch(const Words& words) {
@@ -267,6 +241,28 @@ int status(ExitStatus status) {
 constexpr const char* too_large = "this does not fit in memory; choose smaller sizes";
 
 }  // namespace
+
+std::span<const Subcommand> subcommands() {
+  return commands;
+}
+
+void refuse_option(const std::string& option, const std::string& what, const std::string& got,
+                   const std::string& expected, const std::string& remedy) {
+  throw Error(ExitStatus::usage, {option, what, got, expected, remedy});
+}
+
+Theme theme_of(const std::string& word) {
+  if (const std::optional<Theme> theme = find_theme(word)) return *theme;
+  refuse_option("--theme", "there is no such theme", word, "light, dark or projector");
+}
+
+long long integer_of(const std::string& option, const std::string& word) {
+  return whole_word<long long>(option, word, "a whole number");
+}
+
+double number_of(const std::string& option, const std::string& word) {
+  return whole_word<double>(option, word, "a finite number");
+}
 
 int run_command_line(int argc, char** argv) {
   keep_standard_descriptors();

@@ -23,6 +23,11 @@
 namespace headwise {
 namespace {
 
+// For a layer whose model does not say how many it has; else none.
+std::optional<HeadChoice> assumed_heads(const AttentionLayer& layer) {
+  return layer.num_heads ? std::nullopt : likeliest_heads(layer);
+}
+
 std::string heads_text(const AttentionLayer& layer) {
   if (!layer.num_heads) {
     const std::optional<HeadChoice> likeliest = likeliest_heads(layer);
@@ -129,16 +134,14 @@ std::string text_support(const TextModel& model) {
   std::string text;
   if (!model.no_text().empty()) text += fmt::format("  cannot read text: {}\n", one_line(model.no_text()));
   if (transformer) text += fmt::format("  encoder: {}\n", blocks_text(transformer->config()));
-  if (model.tokenizer()) {
+  if (model.tokenizer())
     text += fmt::format("  tokenizer: {}, {} pieces\n", model.tokenizer()->kind(),
                         model.tokenizer()->vocabulary().size());
-  }
   if (!model.nameless_words().empty()) text += fmt::format("  {}\n", model.nameless_words());
-  if (transformer) {
+  if (transformer)
     text += transformer->no_words().empty()
                 ? fmt::format("  predicts {} words\n", transformer->config().vocabulary)
                 : fmt::format("  predicts no words: {}\n", one_line(transformer->no_words()));
-  }
   return text;
 }
 
@@ -152,121 +155,8 @@ std::vector<Index> possible_heads(const AttentionLayer& layer) {
 
 // An unspecified number of heads is no problem if one is assumed.
 std::string reported_problem(const AttentionLayer& layer) {
-  return !layer.num_heads && likeliest_heads(layer) ? "" : layer_problem(layer);
+  return assumed_heads(layer) ? "" : layer_problem(layer);
 }
-
-}  // namespace
-
-std::string assumed_heads_text(const TextModel& model) {
-  for (const AttentionLayer& layer : model.layers().layers) {
-    const std::optional<HeadChoice> assumed =
-        layer.num_heads ? std::optional<HeadChoice>() : likeliest_heads(layer);
-    if (!assumed) continue;
-    return fmt::format(
-        "{}: no config.json gives the number of heads per layer: assuming {} of {}; to change this, add a "
-        "config.json with num_attention_heads, or set attention.num_heads in a scenario",
-        model.files().path(), assumed->num_heads, assumed->head_dim);
-  }
-  return "";
-}
-
-std::string model_info_text(const TextModel& model) {
-  const ModelFiles& files = model.files();
-  const AttentionLayers& layers = model.layers();
-  std::string text;
-  const std::vector<AttentionLayer>& all = layers.layers;
-  if (!all.empty()) {
-    const auto there = std::ranges::count(all, false, is_absent);
-    text += fmt::format("{}{}\n", counted(there, "attention layer"),
-                        layers.config ? ", with config.json" : ", no config.json beside them");
-  } else {
-    text += "no attention layer was recognised from the names of the tensors\n";
-  }
-  for (std::size_t first = 0; first < all.size();) {
-    const std::string alike = described(all[first]);
-    const std::string problem = reported_problem(all[first]);
-    const std::vector<std::string> warnings = warnings_of(all[first]), warned = without_numbers(warnings);
-    std::size_t last = first;
-    while (last + 1 < all.size() && described(all[last + 1]) == alike &&
-           reported_problem(all[last + 1]) == problem && without_numbers(warnings_of(all[last + 1])) == warned)
-      ++last;
-    text += first == last ? fmt::format("  layer {}, {}\n", first, named(all[first]))
-                          : fmt::format("  layers {} to {}, {} to {}\n", first, last, named(all[first]),
-                                        named(all[last]));
-    if (!alike.empty()) text += fmt::format("    {}\n", alike);
-    if (!problem.empty()) text += fmt::format("    cannot be computed: {}\n", one_line(problem));
-    for (const std::string& warning : warnings)
-      text += fmt::format("    not computed: {}\n", one_line(warning));
-    first = last + 1;
-  }
-  if (const std::string note = layer_count_note(files, layers); !note.empty())
-    text += fmt::format("  {}\n", note);
-  for (const std::string& note : model_notes(files, layers)) text += fmt::format("  {}\n", one_line(note));
-  for (const std::string& file : files.missing_files())
-    text += fmt::format("  missing: {}\n", one_line(file));
-  return all.empty() ? text : text + text_support(model);
-}
-
-nlohmann::ordered_json model_info_json(const TextModel& model) {
-  const ModelFiles& files = model.files();
-  const AttentionLayers& layers = model.layers();
-  const auto or_null = [](bool known, auto value) { return known ? Json(value) : Json(nullptr); };
-  Json list = Json::array();
-  for (std::size_t i = 0; i < layers.layers.size(); ++i) {
-    const AttentionLayer& layer = layers.layers[i];
-    const std::string problem = layer_problem(layer);
-    const LayerAttention attention = attention_of(layer);
-    const std::optional<HeadChoice> assumed =
-        layer.num_heads ? std::optional<HeadChoice>() : likeliest_heads(layer);
-    const bool heads = layer.num_heads.has_value(), sound = problem.empty();
-    Json entry({{"layer", i},
-                {"name", layer.name},
-                {"family", layer.family->name},
-                {"layout", layout_name(layer.layout)},
-                {"embed_dim", or_null(layer.query_width > 0, layer.query_width)},
-                {"num_heads", or_null(heads, layer.num_heads.value_or(0))},
-                {"num_kv_heads", or_null(heads, layer.num_kv_heads.value_or(0))},
-                {"assumed_num_heads", or_null(assumed.has_value(), assumed.value_or(HeadChoice{}).num_heads)},
-                {"possible_num_heads", possible_heads(layer)},
-                {"head_dim", or_null(sound, sound ? layer.q_rows / *layer.num_heads : 0)},
-                {"v_head_dim", or_null(sound, sound ? layer.v_rows / *layer.num_kv_heads : 0)},
-                {"bias", layer.has_bias},
-                {"is_causal", attention.is_causal},
-                {"is_cross", layer.is_cross}});
-    for_numbers_of_layer(attention, [&](const char* key, std::optional<double> value, bool) {
-      entry[key] = or_null(value.has_value(), value.value_or(0.0));
-    });
-    entry.update(
-        {{"sliding_window", or_null(attention.sliding_window.has_value(), attention.sliding_window.value_or(0))},
-         {"positions", positions_json(attention)},
-         {"alibi_scale", or_null(attention.alibi, attention.alibi_scale)},
-         {"rotary_base", or_null(attention.rotary.has_value(), attention.rotary.value_or(ModelRotary{}).base)},
-         {"warnings", warnings_of(layer)},
-         {"problem", or_null(!problem.empty(), problem)}});
-    list.push_back(std::move(entry));
-  }
-  Json transformer;
-  if (model.transformer()) {
-    const TransformerConfig& config = model.transformer()->config();
-    transformer = {
-        {"blocks", blocks_text(config)},
-        {"vocabulary", config.vocabulary},
-        {"max_positions", config.max_positions},
-        {"no_words", or_null(!model.transformer()->no_words().empty(), model.transformer()->no_words())}};
-  }
-  const std::string count_problem = layer_count_note(files, layers);
-  return {{"config", layers.config != nullptr},
-          {"missing_files", files.missing_files()},
-          {"layers", list},
-          {"layer_count_problem", or_null(!count_problem.empty(), count_problem)},
-          {"notes", model_notes(files, layers)},
-          {"encoder", transformer},
-          {"tokenizer", model.tokenizer() ? Json(model.tokenizer()->kind()) : Json(nullptr)},
-          {"words_without_text", or_null(!model.nameless_words().empty(), model.nameless_words())},
-          {"no_text", or_null(!model.no_text().empty(), model.no_text())}};
-}
-
-namespace {
 
 // "3", "{0…11}", "{0…4,6,8…11}".
 std::string set_text(const std::set<Index>& numbers) {
@@ -330,6 +220,113 @@ void add_group(const std::vector<ArrayInfo>& arrays, const std::vector<Member>& 
 }
 
 }  // namespace
+
+std::string assumed_heads_text(const TextModel& model) {
+  for (const AttentionLayer& layer : model.layers().layers) {
+    const std::optional<HeadChoice> assumed = assumed_heads(layer);
+    if (!assumed) continue;
+    return fmt::format(
+        "{}: no config.json gives the number of heads per layer: assuming {} of {}; to change this, add a "
+        "config.json with num_attention_heads, or set attention.num_heads in a scenario",
+        model.files().path(), assumed->num_heads, assumed->head_dim);
+  }
+  return "";
+}
+
+std::string model_info_text(const TextModel& model) {
+  const ModelFiles& files = model.files();
+  const AttentionLayers& layers = model.layers();
+  std::string text;
+  const std::vector<AttentionLayer>& all = layers.layers;
+  if (!all.empty()) {
+    const auto there = std::ranges::count(all, false, is_absent);
+    text += fmt::format("{}{}\n", counted(there, "attention layer"),
+                        layers.config ? ", with config.json" : ", no config.json beside them");
+  } else {
+    text += "no attention layer was recognised from the names of the tensors\n";
+  }
+  for (std::size_t first = 0; first < all.size();) {
+    const std::string alike = described(all[first]);
+    const std::string problem = reported_problem(all[first]);
+    const std::vector<std::string> warnings = warnings_of(all[first]), warned = without_numbers(warnings);
+    std::size_t last = first;
+    while (last + 1 < all.size() && described(all[last + 1]) == alike &&
+           reported_problem(all[last + 1]) == problem && without_numbers(warnings_of(all[last + 1])) == warned)
+      ++last;
+    text += first == last ? fmt::format("  layer {}, {}\n", first, named(all[first]))
+                          : fmt::format("  layers {} to {}, {} to {}\n", first, last, named(all[first]),
+                                        named(all[last]));
+    if (!alike.empty()) text += fmt::format("    {}\n", alike);
+    if (!problem.empty()) text += fmt::format("    cannot be computed: {}\n", one_line(problem));
+    for (const std::string& warning : warnings)
+      text += fmt::format("    not computed: {}\n", one_line(warning));
+    first = last + 1;
+  }
+  if (const std::string note = layer_count_note(files, layers); !note.empty())
+    text += fmt::format("  {}\n", note);
+  for (const std::string& note : model_notes(files, layers)) text += fmt::format("  {}\n", one_line(note));
+  for (const std::string& file : files.missing_files())
+    text += fmt::format("  missing: {}\n", one_line(file));
+  return all.empty() ? text : text + text_support(model);
+}
+
+nlohmann::ordered_json model_info_json(const TextModel& model) {
+  const ModelFiles& files = model.files();
+  const AttentionLayers& layers = model.layers();
+  const auto or_null = [](bool known, auto value) { return known ? Json(value) : Json(nullptr); };
+  Json list = Json::array();
+  for (std::size_t i = 0; i < layers.layers.size(); ++i) {
+    const AttentionLayer& layer = layers.layers[i];
+    const std::string problem = layer_problem(layer);
+    const LayerAttention attention = attention_of(layer);
+    const std::optional<HeadChoice> assumed = assumed_heads(layer);
+    const bool sound = problem.empty();
+    Json entry({{"layer", i},
+                {"name", layer.name},
+                {"family", layer.family->name},
+                {"layout", layout_name(layer.layout)},
+                {"embed_dim", or_null(layer.query_width > 0, layer.query_width)},
+                {"num_heads", value_or_null(layer.num_heads)},
+                {"num_kv_heads", layer.num_heads ? value_or_null(layer.num_kv_heads) : Json()},
+                {"assumed_num_heads", or_null(assumed.has_value(), assumed.value_or(HeadChoice{}).num_heads)},
+                {"possible_num_heads", possible_heads(layer)},
+                {"head_dim", or_null(sound, sound ? layer.q_rows / *layer.num_heads : 0)},
+                {"v_head_dim", or_null(sound, sound ? layer.v_rows / *layer.num_kv_heads : 0)},
+                {"bias", layer.has_bias},
+                {"is_causal", attention.is_causal},
+                {"is_cross", layer.is_cross}});
+    for_numbers_of_layer(attention, [&](const char* key, std::optional<double> value, bool) {
+      entry[key] = value_or_null(value);
+    });
+    entry.update(
+        {{"sliding_window", value_or_null(attention.sliding_window)},
+         {"positions", positions_json(attention)},
+         {"alibi_scale", or_null(attention.alibi, attention.alibi_scale)},
+         {"rotary_base", or_null(attention.rotary.has_value(), attention.rotary.value_or(ModelRotary{}).base)},
+         {"warnings", warnings_of(layer)},
+         {"problem", or_null(!problem.empty(), problem)}});
+    list.push_back(std::move(entry));
+  }
+  Json transformer;
+  if (model.transformer()) {
+    const TransformerConfig& config = model.transformer()->config();
+    transformer = {
+        {"blocks", blocks_text(config)},
+        {"vocabulary", config.vocabulary},
+        {"max_positions", config.max_positions},
+        {"no_words", or_null(!model.transformer()->no_words().empty(), model.transformer()->no_words())}};
+  }
+  const std::string count_problem = layer_count_note(files, layers);
+  return {{"config", layers.config != nullptr},
+          {"missing_files", files.missing_files()},
+          {"layers", list},
+          {"layer_count_problem", or_null(!count_problem.empty(), count_problem)},
+          {"notes", model_notes(files, layers)},
+          {"encoder", transformer},
+          {"tokenizer", model.tokenizer() ? Json(model.tokenizer()->kind()) : Json(nullptr)},
+          {"words_without_text", or_null(!model.nameless_words().empty(), model.nameless_words())},
+          {"no_text", or_null(!model.no_text().empty(), model.no_text())}};
+}
 
 std::vector<TensorGroup> gathered_tensors(const std::vector<ArrayInfo>& arrays) {
   std::map<std::tuple<std::vector<std::string>, std::string, std::vector<Index>>, std::vector<Member>> alike;
