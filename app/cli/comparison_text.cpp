@@ -135,10 +135,9 @@ std::string sources_text(const ComparisonReport& report, const ComparedArray& fi
                          const CellProvenance& cell) {
   std::vector<std::string> agreeing, missing;
   std::vector<TensorName> sources;
-  for (const Term& term : cell.terms) {
+  for (const Term& term : cell.terms)
     for (const CellRef& factor : term.factors)
       if (std::ranges::find(sources, factor.tensor) == sources.end()) sources.push_back(factor.tensor);
-  }
   for (const TensorName source : sources) {
     if (is_given(report.trace, source)) continue;
     const bool there = std::ranges::any_of(report.comparison.arrays, [&](const ComparedArray& array) {

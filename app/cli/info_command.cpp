@@ -195,17 +195,15 @@ Report arrays_report(const std::string& path, const ArrayFileInfo& info, const T
                                        bytes_text(total_bytes(info))});
   const Report checkpoints = checkpoints_report(path);
   report.text += (model ? model_info_text(*model) : "") + checkpoints.text;
-  if (model && !info.arrays.empty()) {
+  if (model && !info.arrays.empty())
     report.text += every_tensor
                        ? "tensors\n"
                        : "tensors, with those repeated across layers on one line (--tensors lists each)\n";
-  }
   report.text += tensor_list_text(info.arrays, model && !every_tensor);
   Json& tensors = report.json["tensors"] = Json::array();
-  for (const ArrayInfo& array : info.arrays) {
+  for (const ArrayInfo& array : info.arrays)
     tensors.push_back(
         {{"name", array.name}, {"dtype", array.stored_dtype}, {"shape", array.sizes}, {"bytes", array.bytes}});
-  }
   const FileMetadata metadata = other_metadata(info);
   report.json["metadata"] = metadata;
   if (!metadata.empty()) report.text += "metadata\n";
@@ -274,10 +272,9 @@ bool read_words(CommandOptions& options, const Words& words, InfoRequest& reques
 
 void print_playlist(const InfoRequest& request) {
   const std::string& path = request.path();
-  if (request.changes_scenario()) {
+  if (request.changes_scenario())
     refuse_option(request.changing_option(), "a playlist has scenarios of its own", path,
                   "one scenario: a .json file, or the name of a preset", "write \"set\" on its pages");
-  }
   const Playlist playlist = playlist_named(path);
   check_pages(playlist, path);
   print(playlist_info(path, playlist).printed(request.json));
@@ -294,15 +291,13 @@ bool is_run(const InfoRequest& request, const ModelFiles& files) {
 
 // One layer of a model, as a scenario to run.
 void print_layer(const InfoRequest& request, const TextModel& model) {
-  if (model.layers().layers.empty() && !is_run(request, model.files())) {
+  if (model.layers().layers.empty() && !is_run(request, model.files()))
     refuse_option(request.changing_option(), "this file has no attention layer to change", request.path(),
                   "a model, or a scenario: a .json file, or the name of a preset");
-  }
-  if (request.wants_heads || request.every_tensor) {
+  if (request.wants_heads || request.every_tensor)
     refuse_option(request.changing_option(), "this option is for a single layer of a model",
                   request.wants_heads ? "--text" : "--tensors", "one of the two",
                   "--set inputs.text=\"…\" gives the layer a text");
-  }
   print_scenario(request);
 }
 

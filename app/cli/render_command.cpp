@@ -55,12 +55,11 @@ void require_folder_name(const std::string& output) {
 void make_folder(const std::string& folder) {
   std::error_code error, unseen;  // a folder that may not be entered cannot be inspected either
   fs::create_directories(folder, error);
-  if (!fs::is_directory(folder, unseen)) {
+  if (!fs::is_directory(folder, unseen))
     throw Error(ExitStatus::output, {.where = folder,
                                      .what = "the folder cannot be created",
                                      .got = error ? error.message() : "a file of this name",
                                      .expected = "a folder for the pictures"});
-  }
 }
 
 // As show_slide; throws if the page cannot be shown as it specifies.

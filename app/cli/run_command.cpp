@@ -31,10 +31,9 @@ Format format_of(const std::string& path, const std::string& word) {
     refuse_option("--format", "there is no such format", word, "npz, safetensors or py",
                   word == "csv" || word == "npy" ? "headwise export writes one tensor as csv or npy" : "");
   }
-  if (path == standard_stream) {
+  if (path == standard_stream)
     refuse_option("--format", "the format is unknown for standard output", "", "npz, safetensors or py",
                   "add --format npz");
-  }
   if (path.ends_with(".npz")) return Format::npz;
   if (path.ends_with(".safetensors")) return Format::safetensors;
   if (path.ends_with(".py")) return Format::python;
@@ -68,10 +67,9 @@ std::vector<NamedTensor> tensors_of(const Trace& trace, const std::vector<Tensor
       if (tensor)
         tensors.push_back(
             {prefix + to_string(name), in_pytorch_layout(entry.id, tensor), dtype_name(tensor->dtype())});
-      if (!tensor && wanted && !only.empty()) {
+      if (!tensor && wanted && !only.empty())
         refuse_option("--only", "there is no such tensor in this run", to_string(name), "",
                       why_absent(trace, name));
-      }
     }
   }
   return tensors;

@@ -56,12 +56,11 @@ Report size_report(const AttentionInputs& inputs) {
 void add_parameters(const AttentionInputs& inputs, Report& report) {
   const std::vector<ParameterCount> parameters = parameter_counts(inputs);
   std::vector<Row> rows;
-  for (const ParameterCount& count : parameters) {
+  for (const ParameterCount& count : parameters)
     rows.push_back({{"name", tensor_entry(count.tensor).name, std::string(tensor_entry(count.tensor).name)},
                     count.letters,
                     shape_cell("shape", count.sizes),
                     count_cell("numbers", count.numbers)});
-  }
   report.text += "\nParameters\n";
   const Cell total = count_cell("parameter_count", total_parameters(parameters));
   report.add_list("parameters", rows,
@@ -70,12 +69,11 @@ void add_parameters(const AttentionInputs& inputs, Report& report) {
 
 void add_products(const OperationCounts& counts, Report& report) {
   std::vector<Row> rows;
-  for (const ProductCount& product : counts.products) {
+  for (const ProductCount& product : counts.products)
     rows.push_back({text_cell("step", std::string(step_entries()[static_cast<std::size_t>(product.step)].name)),
                     text_cell("result", std::string(tensor_entry(product.result).name)),
                     text_cell("einsum", product.einsum), text_cell("letters", product.letters),
                     count_cell("multiply_adds", product.multiply_adds)});
-  }
   report.text += "\nMultiply-adds, step by step\n";
   report.add_list("products", rows, {"all", "", "", "", count_cell("multiply_adds", counts.multiply_adds)});
   report.add_line("  and {} exponentials in the softmax\n", {count_cell("exponentials", counts.exponentials)});
@@ -129,12 +127,11 @@ Report layout_report(const LayoutComparison& comparison) {
       continue;
     }
     Json matrices = Json::array();
-    for (const MatrixGroup& group : answer.matrices) {
+    for (const MatrixGroup& group : answer.matrices)
       matrices.push_back({{"count", group.count},
                           {"name", group.name},
                           {"letters", group.letters},
                           {"shape", {group.rows, group.cols}}});
-    }
     rows.push_back({{"layout", choice_name(answer.layout), layout_words(answer.layout)},
                     {"possible", true},
                     {"matrices", matrices, matrices_text(answer)},

@@ -39,6 +39,11 @@ void print_line(const char* beginning, const std::string& text) noexcept {
   }
 }
 
+constexpr std::chrono::milliseconds frame(100);
+constexpr char wipe[] = "\r\x1b[K";  // to the start of the line, and clears it
+
+std::atomic<int> shown_on = -1;  // descriptor of the terminal that shows the line now; −1: none
+
 }  // namespace
 
 void keep_standard_descriptors() {
@@ -82,10 +87,9 @@ std::string read_standard_input(const std::string& what) {
 }
 
 ByteSink standard_output_sink(bool is_text) {
-  if (!is_text && isatty(STDOUT_FILENO) != 0) {
+  if (!is_text && isatty(STDOUT_FILENO) != 0)
     refuse_option("standard output", "this format cannot be written to a terminal", "", "a pipe or a file",
                   "redirect it, or name a file with -o");
-  }
   return [](std::span<const std::byte> bytes) {
     print(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   };
@@ -118,15 +122,6 @@ void Warnings::refuse_where(bool strict) const {
 void add_strict_flag(CommandOptions& options, bool& strict) {
   options.flag("--strict", strict, "Treat warnings as errors: exit with status 3 and write no output");
 }
-
-namespace {
-
-constexpr std::chrono::milliseconds frame(100);
-constexpr char wipe[] = "\r\x1b[K";  // to the start of the line, and clears it
-
-std::atomic<int> shown_on = -1;  // descriptor of the terminal that shows the line now; −1: none
-
-}  // namespace
 
 void hide_progress_line() noexcept {
   const int descriptor = shown_on.exchange(-1);

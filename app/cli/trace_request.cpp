@@ -190,6 +190,42 @@ std::string tensors_of_a_trace() {
   return fmt::format("{}, or a parameter's or mask's name", join(names, ", "));
 }
 
+constexpr const char* layer_path = "parameters.layer";
+
+// A text's forward pass through a model, up to the last of some layers; empty if the scenario's text does not
+// go through one.
+struct ModelPass {
+  std::shared_ptr<const ModelInput> input;  // of the last layer
+  std::vector<TensorPtr> hidden_states;
+
+  // What the inputs of `layer` can share with it; null: nothing.
+  std::unique_ptr<ScenarioInputs> given_to(Index layer) const {
+    if (!input || layer >= static_cast<Index>(hidden_states.size())) return nullptr;
+    auto inputs = std::make_unique<ScenarioInputs>();
+    inputs->model_input = std::make_shared<ModelInput>(*input);
+    inputs->model_input->layer = layer;
+    inputs->model_input->hidden_state = hidden_states[static_cast<std::size_t>(layer)];
+    return inputs;
+  }
+};
+
+ModelPass pass_to_last_of(const std::vector<Index>& layers, const Scenario& scenario) {
+  ModelPass pass;
+  if (layers.empty()) return pass;
+  Scenario last = scenario;
+  last.parameters.layer = layers.back();
+  std::vector<std::string> notes;  // each layer repeats them
+  try {
+    pass.input = read_model_text(last, notes);
+  } catch (const Error& error) {  // that layer reports it itself
+    if (error.status() != ExitStatus::usage) throw;
+  }
+  if (pass.input)
+    pass.hidden_states =
+        pass.input->model->transformer()->run(pass.input->text.ids, {.layers = layers.back()}).hidden_states;
+  return pass;
+}
+
 }  // namespace
 
 void ArrayOrigins::add(const std::string& name, const std::string& path) {
@@ -344,20 +380,13 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   return computed;
 }
 
-namespace {
-
-constexpr const char* layer_path = "parameters.layer";
-
-}  // namespace
-
 LayerChoice chosen_layers(const TraceRequest& request, const Scenario& scenario, const std::string& words) {
   const auto sets_layer = [](const std::string& set) { return set.starts_with(std::string(layer_path) + "="); };
   if (std::ranges::any_of(request.settings, sets_layer))
     refuse_option("--layers", "the layer is also set", std::string("--set ") + layer_path, "one of the two");
-  if (!is_of_model(scenario)) {
+  if (!is_of_model(scenario))
     refuse_option("--layers", "the scenario has no model to take layers from", request.scenario,
                   "a model, or parameters.source \"model\"");
-  }
   const std::string path = path_from(scenario.origin.folder, *scenario.parameters.file);
   const auto count = static_cast<Index>(TextModel::open(path)->layers().layers.size());
   LayerChoice choice;
@@ -371,54 +400,15 @@ LayerChoice chosen_layers(const TraceRequest& request, const Scenario& scenario,
   std::istringstream stream(words);
   for (std::string word; std::getline(stream, word, ',');) {
     const Index layer = integer_of("--layers", word);
-    if (layer < 0 || layer >= count) {
+    if (layer < 0 || layer >= count)
       refuse_input(path, "the model has no such layer", word,
                    count == 0 ? "no layers" : fmt::format("0 to {}", count - 1));
-    }
     layers.insert(layer);
   }
   choice.layers.assign(layers.begin(), layers.end());
   if (choice.layers.empty()) refuse_option("--layers", "no layer is named", words, "all, or numbers: 0,3");
   return choice;
 }
-
-namespace {
-
-// A text's forward pass through a model, up to the last of some layers; empty if the scenario's text does not
-// go through one.
-struct ModelPass {
-  std::shared_ptr<const ModelInput> input;  // of the last layer
-  std::vector<TensorPtr> hidden_states;
-
-  // What the inputs of `layer` can share with it; null: nothing.
-  std::unique_ptr<ScenarioInputs> given_to(Index layer) const {
-    if (!input || layer >= static_cast<Index>(hidden_states.size())) return nullptr;
-    auto inputs = std::make_unique<ScenarioInputs>();
-    inputs->model_input = std::make_shared<ModelInput>(*input);
-    inputs->model_input->layer = layer;
-    inputs->model_input->hidden_state = hidden_states[static_cast<std::size_t>(layer)];
-    return inputs;
-  }
-};
-
-ModelPass pass_to_last_of(const std::vector<Index>& layers, const Scenario& scenario) {
-  ModelPass pass;
-  if (layers.empty()) return pass;
-  Scenario last = scenario;
-  last.parameters.layer = layers.back();
-  std::vector<std::string> notes;  // each layer repeats them
-  try {
-    pass.input = read_model_text(last, notes);
-  } catch (const Error& error) {  // that layer reports it itself
-    if (error.status() != ExitStatus::usage) throw;
-  }
-  if (pass.input)
-    pass.hidden_states =
-        pass.input->model->transformer()->run(pass.input->text.ids, {.layers = layers.back()}).hidden_states;
-  return pass;
-}
-
-}  // namespace
 
 std::optional<Error> for_layers(
     const LayerChoice& choice, const TraceRequest& request, const Scenario& scenario, Warnings& warnings,
