@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/attention/trace.h"
 #include "core/tensor/eigen_maps.h"
 #include "core/tensor/error.h"
 #include "core/tensor/tensor.h"
-#include "core/trace/trace.h"

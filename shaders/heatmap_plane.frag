@@ -1,5 +1,5 @@
 #version 330 core
-// The plane of cells of a heatmap by the rule of core/picture/plane_rule.h, in the same integers: a file shows the same
+// The plane of cells of a heatmap by the rule of core/export/plane_rule.h, in the same integers: a file shows the same
 // picture. Texels of a plane whose cells are smaller than a pixel are the most telling cells already, one a pixel.
 
 uniform sampler2D texels;  // value, kind

@@ -11,23 +11,23 @@
 #include "app/cli/report.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/trace_request.h"
-#include "app/gl/driver.h"
-#include "app/gl/offscreen_context.h"
+#include "app/platform/driver.h"
+#include "app/platform/offscreen_context.h"
 #include "app/window/window_visit.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/reference_backend.h"
 #include "core/backend/backend.h"
-#include "core/bench/attention_work.h"
-#include "core/bench/interleaved_runs.h"
-#include "core/bench/machine_speed.h"
+#include "core/fused/attention_work.h"
 #include "core/fused/fused_backend.h"
+#include "core/fused/interleaved_runs.h"
+#include "core/fused/machine_speed.h"
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/gpu_speed.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/task_threads.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -290,7 +290,7 @@ void time_turns(const Turns& turns, std::vector<BackendRun>& runs) {
 
 // Times everything in turns, with gl size by size. A backend that refuses the work is skipped with a warning.
 // Throws Error(usage), Error(input), also for a warning if the request is strict, Error(memory),
-// Error(no_display) if gl finds no GPU although HEADWISE_EXPECT_GPU is set (app/gl/driver.h).
+// Error(no_display) if gl finds no GPU although HEADWISE_EXPECT_GPU is set (app/platform/driver.h).
 BackendBench bench_backends(const BackendBenchRequest& request) {
   std::vector<std::string> names = request.backends;
   if (names.empty()) names = {"reference", "fused"};

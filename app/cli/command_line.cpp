@@ -19,7 +19,7 @@
 #include "app/window/run_window.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/run_record.h"
 #include "core/tensor/edit_distance.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "app/cli/command_options.h"
-#include "core/picture/color_map.h"
+#include "core/export/color_map.h"
 
 namespace headwise {
 

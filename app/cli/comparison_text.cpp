@@ -7,10 +7,10 @@
 #include <functional>
 #include <string_view>
 
+#include "core/attention/cell_provenance.h"
 #include "core/attention/heads.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/trace/cell_provenance.h"
 
 namespace headwise {
 namespace {

@@ -68,7 +68,7 @@ ValueRange range_of_word(const std::string& word) {
   return range;
 }
 
-ExportFormat format_of(const ExportWords& words) {
+ExportFormat export_format_of(const ExportWords& words) {
   constexpr const char* expected = "png, svg, pdf, csv or npy";
   if (!words.format.empty()) {
     if (const std::optional<ExportFormat> format = find_export_format(words.format)) return *format;
@@ -139,7 +139,7 @@ void run_export(CommandOptions& options, const Words& words) {
              asks_batch = options.given("--batch");
 
   const TensorExport what = export_of(options, request, wanted);
-  const ExportFormat format = format_of(wanted);  // a wrong name is reported before anything is computed
+  const ExportFormat format = export_format_of(wanted);  // a wrong name is reported before anything is computed
   keep_inputs(request, wanted.output);
   const bool to_stdout = wanted.output == standard_stream;
   ByteSink standard_output;

@@ -7,14 +7,14 @@
 
 #include "app/session/answer_check.h"
 #include "app/session/computation.h"
+#include "core/attention/check_attention_inputs.h"
 #include "core/files/json_text.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {

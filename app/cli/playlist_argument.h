@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/cli/report.h"
-#include "core/playlist/playlist.h"
+#include "core/lessons/playlist.h"
 
 namespace headwise {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "core/answers/operation_counts.h"
 #include "core/files/json_text.h"
+#include "core/lessons/operation_counts.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/memory.h"

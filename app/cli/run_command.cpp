@@ -10,12 +10,12 @@
 #include "app/cli/command_line.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/trace_request.h"
-#include "core/code/program.h"
+#include "core/attention/trace_warnings.h"
+#include "core/export/program.h"
 #include "core/files/array_files.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/progress.h"
-#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {
@@ -24,7 +24,7 @@ enum class Format { npz, safetensors, python };
 
 constexpr const char* format_names[] = {"npz", "safetensors", "py"};  // in the order of the enumeration
 
-Format format_of(const std::string& path, const std::string& word) {
+Format array_format_of(const std::string& path, const std::string& word) {
   if (!word.empty()) {
     const auto found = std::ranges::find(format_names, word);
     if (found != std::end(format_names)) return static_cast<Format>(found - std::begin(format_names));
@@ -173,7 +173,7 @@ void run_run(CommandOptions& options, const Words& words) {
                 {.type = "NAME", .shows_default = true});
   if (!options.parse(words)) return;
 
-  const Format format = format_of(output, format_word);
+  const Format format = array_format_of(output, format_word);
   const CodeStyle code_style = style_of(style);
   if (format == Format::python) check_program_flags(request, only, layers);
   std::vector<TensorName> names;  // empty: all

@@ -7,19 +7,19 @@
 #include <optional>
 #include <set>
 
-#include "core/answers/head_width_comparison.h"
-#include "core/answers/layout_comparison.h"
-#include "core/answers/lookup_comparison.h"
-#include "core/answers/operation_counts.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/check_attention_inputs.h"
 #include "core/attention/heads.h"
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
+#include "core/lessons/head_width_comparison.h"
+#include "core/lessons/layout_comparison.h"
+#include "core/lessons/lookup_comparison.h"
+#include "core/lessons/operation_counts.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
-#include "core/trace/attention_sizes.h"
-#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {

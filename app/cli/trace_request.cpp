@@ -10,7 +10,11 @@
 
 #include "app/cli/command_line.h"
 #include "app/cli/standard_streams.h"
-#include "app/gl/offscreen_context.h"
+#include "app/platform/offscreen_context.h"
+#include "core/attention/reference_backend.h"
+#include "core/attention/reference_parts.h"
+#include "core/attention/tensor_names.h"
+#include "core/attention/trace_warnings.h"
 #include "core/backend/backend.h"
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
@@ -18,8 +22,6 @@
 #include "core/model/files/model_files.h"
 #include "core/model/layers/attention_layers.h"
 #include "core/model/transformer/text_model.h"
-#include "core/reference/reference_backend.h"
-#include "core/reference/reference_parts.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/overridden_settings.h"
@@ -32,8 +34,6 @@
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/progress.h"
-#include "core/trace/tensor_names.h"
-#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {

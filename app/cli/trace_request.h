@@ -11,10 +11,10 @@
 
 #include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
+#include "core/attention/trace.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "core/picture/label_text.h"
+#include "core/attention/blocked_cells.h"
+#include "core/attention/cell_reach.h"
+#include "core/export/label_text.h"
 #include "core/tensor/join.h"
-#include "core/trace/blocked_cells.h"
-#include "core/trace/cell_reach.h"
 
 namespace headwise {
 
@@ -78,7 +78,7 @@ double magnitude(const Term& term) {
 
 // Design units
 constexpr float widest_name = 150.0f, least_name = 26.0f, some_name = 56.0f;
-constexpr float least_bar = 24.0f, bar_gap = 8.0f;
+constexpr float least_bar = 24.0f, term_bar_gap = 8.0f;
 constexpr float bar_share = 0.13f;  // of the width, if there is room
 constexpr float most_air = 26.0f;   // extra space between two columns beyond this goes to the names
 
@@ -272,7 +272,7 @@ TermColumns term_columns(std::span<const TermWidths> choices, float width, float
   TermColumns columns;
   if (tries.empty()) return columns;
   const auto needed = [&](const Try& each) {
-    const float bar = each.bar > 0.0f ? each.bar + bar_gap * scale : 0.0f;
+    const float bar = each.bar > 0.0f ? each.bar + term_bar_gap * scale : 0.0f;
     return each.name + sign + numbers_of(choices[each.choice], sign) + bar;
   };
   const auto fits = [&](const Try& each) { return needed(each) <= width; };
@@ -286,7 +286,7 @@ TermColumns term_columns(std::span<const TermWidths> choices, float width, float
     spare -= columns.bar - chosen.bar;
   }
   columns.bar_begin = width - columns.bar;
-  columns.value_end = columns.bar > 0.0f ? columns.bar_begin - bar_gap * scale : width;
+  columns.value_end = columns.bar > 0.0f ? columns.bar_begin - term_bar_gap * scale : width;
   const auto gaps = static_cast<float>(widths.factors.size() + 1);
   const float air = std::min(spare / gaps, most_air * scale);
   float end = columns.value_end - widths.value - sign - air;

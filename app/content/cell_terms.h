@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/attention/cell_provenance.h"
 #include "core/scenario/scenario_inputs.h"
-#include "core/trace/cell_provenance.h"
 
 namespace headwise {
 

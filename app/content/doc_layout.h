@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/content/doc_pages.h"
-#include "core/picture/font.h"
+#include "core/export/font.h"
 
 namespace headwise {
 

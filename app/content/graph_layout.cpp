@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/trace/rules.h"
+#include "core/attention/rules.h"
 
 namespace headwise {
 namespace {
@@ -55,7 +55,7 @@ Id node_of(const TraceTensors& t, Id id) {
   return id;
 }
 
-struct Builder {
+struct GraphBuilder {
   const Trace& trace;
   GraphLayout layout;
 
@@ -138,7 +138,7 @@ constexpr std::array known_sizes{
 }  // namespace
 
 GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const GraphTextWidth& text_width) {
-  Builder builder{trace, {}};
+  GraphBuilder builder{trace, {}};
   builder.add_nodes();
   builder.add_edges();
   GraphLayout layout = std::move(builder.layout);

@@ -1,5 +1,5 @@
 // The tensors of a trace as a graph from left to right: the nodes, what flows between them, and where each
-// node lies. Derived from the rules that the tensors declare (core/trace/rules.h);
+// node lies. Derived from the rules that the tensors declare (core/attention/rules.h);
 // drawn by app/stage/graph_view.
 #pragma once
 
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/picture/picture.h"
-#include "core/trace/trace.h"
+#include "core/attention/trace.h"
+#include "core/export/picture.h"
 
 namespace headwise {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/picture/heatmap.h"
+#include "core/export/heatmap.h"
 
 namespace headwise {
 

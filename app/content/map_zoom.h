@@ -1,7 +1,7 @@
 // Which part of a large map is shown: from the whole down to a few cells.
 #pragma once
 
-#include "core/full_size/weight_tiles.h"
+#include "core/backend/weight_tiles.h"
 
 namespace headwise {
 

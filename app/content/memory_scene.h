@@ -8,7 +8,7 @@
 
 #include "app/content/stage_matrix.h"
 #include "app/session/selection.h"
-#include "core/answers/memory_order.h"
+#include "core/attention/memory_order.h"
 
 namespace headwise {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "app/content/stage_content.h"
-#include "core/trace/cell_provenance.h"
-#include "core/trace/rules.h"
-#include "core/trace/steps.h"
+#include "core/attention/cell_provenance.h"
+#include "core/attention/rules.h"
+#include "core/attention/steps.h"
 
 namespace headwise {
 
@@ -41,7 +41,7 @@ double eased(double x);
 // How far x has come in [begin, end]: 0 before, 1 after.
 double phase(double x, double begin, double end);
 
-// What moves while a tensor is computed: read off the rule that it declares (core/trace/rules.h), so that no
+// What moves while a tensor is computed: read off the rule that it declares (rules.h), so that no
 // step needs a motion of its own. Pure functions of the trace; positions on the screen are stage_motion's.
 
 enum class Making {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/picture/picture.h"
+#include "core/export/picture.h"
 
 namespace headwise {
 

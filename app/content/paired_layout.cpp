@@ -10,10 +10,10 @@ namespace {
 // In units. Tuned by eye at 1280×720 and 1600×1000 with 12 tokens, 8 heads and embed_dim 128.
 constexpr double side_gap = 24.0;
 constexpr double stacked_gap = 10.0;
-constexpr double widest_cell = 64.0;
-constexpr double tallest_cell = 40.0;
-constexpr double bar_block_height = 50.0;
-constexpr double bar_height = 8.0;
+constexpr double widest_paired_cell = 64.0;
+constexpr double tallest_paired_cell = 40.0;
+constexpr double paired_bar_block_height = 50.0;
+constexpr double paired_bar_height = 8.0;
 constexpr double longest_bar = 150.0;
 constexpr double narrowest_map = 32.0;
 constexpr double lowest_map = 12.0;
@@ -33,11 +33,11 @@ double labels_width(const LabelledShape& shape, double u) {
 
 // The widest cells with which `cols` of them and the last slanted label fit into `room`.
 double cell_width(const LabelledShape& shape, double room, double u, bool& slanted) {
-  const double cell = cell_side(room, shape.cols, widest_cell * u);
+  const double cell = cell_side(room, shape.cols, widest_paired_cell * u);
   slanted = shape.col_label_width > 0 && shape.col_label_width + 6.0 * u > cell;
   if (!slanted) return cell;
   const double overhang = std::max(0.0, slanted_overhang(shape.col_label_width) - 0.4 * cell - side_gap * u);
-  return cell_side(room - overhang, shape.cols, widest_cell * u);
+  return cell_side(room - overhang, shape.cols, widest_paired_cell * u);
 }
 
 // Of the labels below a map, or of the caption of their axis.
@@ -69,16 +69,16 @@ Arrangement arrange(const std::vector<LabelledShape>& shapes, bool stacked, bool
     foot = std::max(foot, own);
     made.layout.places.push_back(place);
   }
-  const double around = bars ? bar_block_height * u : 0.0;
+  const double around = bars ? paired_bar_block_height * u : 0.0;
   const double high =
       stacked
           ? (area.height - count * title_height_units * u - feet - (count - 1) * stacked_gap * u - around) / count
           : area.height - title_height_units * u - foot - around;
   double x = area.x + (stacked ? labels : 0.0), y = area.y;
-  made.cell = widest_cell * u;
+  made.cell = widest_paired_cell * u;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     ComparePlace& place = made.layout.places[i];
-    const double height = cell_side(high, shapes[i].rows, tallest_cell * u);
+    const double height = cell_side(high, shapes[i].rows, tallest_paired_cell * u);
     made.cell = std::min({made.cell, height, widths[i]});
     if (!stacked && place.row_labels) x += labels_width(shapes[i], u);
     place.map = {x, y + title_height_units * u, widths[i] * static_cast<double>(shapes[i].cols),
@@ -98,7 +98,7 @@ Arrangement arrange(const std::vector<LabelledShape>& shapes, bool stacked, bool
 // A map with few rows, or one whose width keeps it small, gains nothing from more height.
 bool lowered_by_height(const Arrangement& made, const LabelledShape& shape, double u) {
   const RectF& map = made.layout.places.front().map;
-  return map.height < tallest_cell * u * static_cast<double>(shape.rows);
+  return map.height < tallest_paired_cell * u * static_cast<double>(shape.rows);
 }
 
 constexpr double pair_gap = 28.0;  // between a tensor and its gradient
@@ -122,7 +122,7 @@ struct PairRow {
     double x = area.x;
     for (const LabelledShape& shape : shapes) {
       const double labels = labels_width(shape, u);
-      const auto cell_in = [&](double room) { return cell_side(room / 2, shape.cols, widest_cell * u); };
+      const auto cell_in = [&](double room) { return cell_side(room / 2, shape.cols, widest_paired_cell * u); };
       double room = slot - labels - pair_gap * u;
       PairPlace place;
       place.col_labels = col_labels || shape.col_label_width <= 0;
@@ -141,10 +141,10 @@ struct PairRow {
     }
   }
 
-  double tallest(double u) const { return tallest_cell * u * static_cast<double>(most_rows); }
+  double tallest(double u) const { return tallest_paired_cell * u * static_cast<double>(most_rows); }
   // Everything but the planes.
   double around(bool bars, double u) const {
-    return title_height_units * u + foot + (bars ? bar_block_height * u : 0.0);
+    return title_height_units * u + foot + (bars ? paired_bar_block_height * u : 0.0);
   }
 };
 
@@ -152,7 +152,7 @@ void place(PairRow& row, std::span<const LabelledShape> shapes, double top, doub
            double u, std::vector<PairPlace>& placed) {
   for (std::size_t i = 0; i < row.pairs.size(); ++i) {
     PairPlace& pair = row.pairs[i];
-    const double cell = cell_side(height, shapes[i].rows, tallest_cell * u);
+    const double cell = cell_side(height, shapes[i].rows, tallest_paired_cell * u);
     for (RectF* plane : {&pair.value, &pair.gradient}) {
       plane->y = top + title_height_units * u;
       plane->height = cell * static_cast<double>(shapes[i].rows);
@@ -160,7 +160,7 @@ void place(PairRow& row, std::span<const LabelledShape> shapes, double top, doub
     // Bars share one line, whatever the heights of the planes.
     const double y = top + row.around(false, u) + height + (caption_line_units + 3.0) * u;
     const auto bar = [&](const RectF& plane) {
-      return RectF{plane.x, y, std::min(plane.width, longest_bar * u), bars ? bar_height * u : 0.0};
+      return RectF{plane.x, y, std::min(plane.width, longest_bar * u), bars ? paired_bar_height * u : 0.0};
     };
     pair.value_bar = bar(pair.value);
     pair.gradient_bar = bar(pair.gradient);
@@ -183,11 +183,11 @@ CompareLayout compare_layout(const std::vector<LabelledShape>& shapes, RectF are
       const RectF& first = best.layout.places.front().map;
       const double y = best.bottom + (caption_line_units + 3.0) * u;
       const double longest = longest_bar * u;
-      best.layout.bar = {first.x, y, std::min(first.width, longest), bar_height * u};
+      best.layout.bar = {first.x, y, std::min(first.width, longest), paired_bar_height * u};
       if (shapes.size() == 3) {
         const RectF& last = best.layout.places.back().map;
         const double x = best.layout.stacked ? first.x + longest + 60.0 * u : last.x;
-        best.layout.difference_bar = {x, y, std::min(last.width, longest), bar_height * u};
+        best.layout.difference_bar = {x, y, std::min(last.width, longest), paired_bar_height * u};
       }
     }
     return std::move(best.layout);

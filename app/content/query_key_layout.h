@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/attention/query_key_plane.h"
-#include "core/picture/picture.h"
-#include "core/picture/plane_rule.h"
+#include "core/export/picture.h"
+#include "core/export/plane_rule.h"
 
 namespace headwise {
 

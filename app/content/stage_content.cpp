@@ -8,9 +8,9 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_views.h"
 #include "app/session/tensor_export.h"
+#include "core/attention/blocked_cells.h"
 #include "core/attention/score_scale.h"
 #include "core/tensor/join.h"
-#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 
@@ -77,10 +77,10 @@ std::string short_name(Id id) {
   return std::string(tensor_entry(id).name);
 }
 
-class Builder {
+class ContentBuilder {
  public:
-  Builder(const Trace& trace, const TokenLabels& labels, const Selection& selection, Theme theme,
-          ValueRanges& ranges)
+  ContentBuilder(const Trace& trace, const TokenLabels& labels, const Selection& selection, Theme theme,
+                 ValueRanges& ranges)
       : trace_(trace), labels_(labels), selection_(selection), theme_(theme), ranges_(ranges) {}
 
   StageContent build() {
@@ -370,7 +370,7 @@ bool shows_one_head(const Trace& trace, const Selection& selection) {
 
 StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,
                            Theme theme, ValueRanges& ranges) {
-  return Builder(trace, labels, selection, theme, ranges).build();
+  return ContentBuilder(trace, labels, selection, theme, ranges).build();
 }
 
 void set_mask(const Trace& trace, StagePart& part) {

@@ -14,7 +14,7 @@
 
 #include "app/content/stage_matrix.h"
 #include "app/session/selection.h"
-#include "core/picture/heatmap.h"
+#include "core/export/heatmap.h"
 #include "core/scenario/scenario_inputs.h"
 
 namespace headwise {
@@ -25,7 +25,7 @@ namespace headwise {
 class ValueRanges {
  public:
   // Over every map that the tensor has in this batch (all heads). Cells blocked by `mask`, which has the same
-  // shape, do not count where nothing but that is shown (core/picture/heatmap.h).
+  // shape, do not count where nothing but that is shown (core/export/heatmap.h).
   ValueRange of(const TensorPtr& tensor, Index batch, bool probabilities, const TensorPtr& mask = nullptr,
                 double blocked_at = -std::numeric_limits<double>::infinity());
 

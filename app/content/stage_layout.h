@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/picture/picture.h"
+#include "core/export/picture.h"
 
 namespace headwise {
 

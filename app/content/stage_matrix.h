@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "app/session/selection.h"
-#include "core/picture/heatmap.h"
-#include "core/picture/plane_rule.h"
-#include "core/trace/cell_provenance.h"
-#include "core/trace/cell_reach.h"
+#include "core/attention/cell_provenance.h"
+#include "core/attention/cell_reach.h"
+#include "core/export/heatmap.h"
+#include "core/export/plane_rule.h"
 
 namespace headwise {
 

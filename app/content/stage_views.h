@@ -1,6 +1,5 @@
 // Describes the views of the stage, one row each: what the header, the palette and the tooltips call them,
-// and how they treat the current step. A new view needs an enumerator with its word
-// (core/playlist/stage_view.h), a row here and a case in draw_view (app/stage/stage_panel.cpp).
+// and how they treat the current step.
 #pragma once
 
 #include <span>
@@ -8,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/playlist/stage_view.h"
+#include "core/lessons/stage_view.h"
 #include "core/scenario/scenario.h"
 
 namespace headwise {

@@ -9,8 +9,8 @@
 #include "app/content/cell_terms.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
-#include "core/picture/heatmap.h"
-#include "core/picture/number_text.h"
+#include "core/export/heatmap.h"
+#include "core/export/number_text.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
@@ -111,7 +111,7 @@ void add_row_sentence(StepWords& words, const StepFacts& facts) {
                              : fmt::format(" {} rows of this map are fully masked: they are set to 0.", n);
 }
 
-std::string quoted(const std::vector<std::string>& labels, Index at, std::string_view letter) {
+std::string quoted_or_numbered(const std::vector<std::string>& labels, Index at, std::string_view letter) {
   const bool token = at < static_cast<Index>(labels.size());
   const std::string name = token_at(labels, at, letter);
   return token ? "“" + name + "”" : name;
@@ -158,7 +158,9 @@ struct Row {
 
   std::vector<double> of(Id id) const { return row_of(trace.tensor(id), at, head); }
   std::string name() const { return followed_name(labels, at); }
-  std::string key(std::size_t j) const { return quoted(labels.key, static_cast<Index>(j), "key "); }
+  std::string key(std::size_t j) const {
+    return quoted_or_numbered(labels.key, static_cast<Index>(j), "key ");
+  }
 };
 
 constexpr const char* not_a_number = "Its row has NaN: some number it was computed from is not one.";
@@ -443,7 +445,7 @@ std::optional<FollowedLine> followed_line(const StageMatrix& matrix, const Follo
 }
 
 std::string followed_name(const TokenLabels& labels, const FollowedRow& row) {
-  return quoted(labels.query, row.token, "query ");
+  return quoted_or_numbered(labels.query, row.token, "query ");
 }
 
 std::string followed_sentence(const Trace& trace, const TokenLabels& labels, const Selection& selection,

@@ -1,5 +1,5 @@
 // The formula and the sentence for what the stage shows. Most pictures take theirs from their step
-// (core/trace/steps.h); additional pictures of a step, such as add & norm after the output, and the way back
+// (steps.h); additional pictures of a step, such as add & norm after the output, and the way back
 // have their own in assets/words/steps.txt. And what a step does to the followed token, in a sentence.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 #include "app/content/stage_matrix.h"
 #include "app/session/selection.h"
+#include "core/attention/steps.h"
+#include "core/attention/trace.h"
 #include "core/files/word_rows.h"
 #include "core/scenario/scenario_inputs.h"
-#include "core/trace/steps.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/picture/picture.h"
+#include "core/export/picture.h"
 
 namespace headwise {
 

@@ -11,23 +11,23 @@
 #include "app/panels/veil.h"
 #include "app/session/selection.h"
 #include "app/widgets/painter.h"
-#include "core/picture/color_map.h"
-#include "core/picture/picture.h"
+#include "core/attention/cell_reach.h"
+#include "core/attention/trace.h"
+#include "core/export/color_map.h"
+#include "core/export/picture.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_inputs.h"
-#include "core/trace/cell_reach.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 
-class HeatmapRenderer;  // app/render
+class HeatmapRenderer;  // app/platform
 struct AnswerMask;      // app/panels/veil.h
 struct WatchedModel;    // app/session/explained_cell.h
 enum class CommandId : int;
 struct ComparisonTarget;  // app/session/comparison_target.h
 struct TokenPredictions;  // app/session/token_predictions.h
 
-// A page of a built-in lesson (core/playlist/lessons.h).
+// A page of a built-in lesson (core/lessons/lessons.h).
 struct LessonPage {
   std::string lesson;
   std::size_t page = 0;

@@ -9,7 +9,7 @@
 #include "app/platform/frame_function.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/painter.h"
-#include "core/picture/picture.h"
+#include "core/export/picture.h"
 
 namespace headwise {
 

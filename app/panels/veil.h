@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/playlist/playlist.h"
-#include "core/trace/steps.h"
-#include "core/trace/tensor_names.h"
+#include "core/attention/steps.h"
+#include "core/attention/tensor_names.h"
+#include "core/lessons/playlist.h"
 
 namespace headwise {
 

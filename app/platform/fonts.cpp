@@ -13,8 +13,8 @@
 #include <imgui_freetype.h>
 #include <imgui_internal.h>
 
-#include "core/picture/embedded_fonts.h"
-#include "core/picture/font.h"
+#include "core/export/embedded_fonts.h"
+#include "core/export/font.h"
 
 namespace headwise {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <cfloat>
 
-#include "app/gl/driver.h"
+#include "app/platform/driver.h"
 
 namespace headwise {
 namespace {
 
-constexpr int settling_frames = 2;
+constexpr int frames_of_picture = 2;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void PictureSurface::begin() {
 
 Image PictureSurface::image(const Draw& draw, ImVec4 ground) {
   const Returning returning;
-  for (int i = 0; i < settling_frames; ++i) {
+  for (int i = 0; i < frames_of_picture; ++i) {
     begin();
     draw(imgui_.fonts(), imgui_.scale());
     framebuffer_.bind();
@@ -60,7 +60,7 @@ Image PictureSurface::image(const Draw& draw, ImVec4 ground) {
 
 void PictureSurface::shapes(const Draw& draw, const std::function<void(const ImDrawData&, const Fonts&)>& take) {
   const Returning returning;
-  for (int i = 0; i <= settling_frames; ++i) {
+  for (int i = 0; i <= frames_of_picture; ++i) {
     begin();
     draw(imgui_.fonts(), imgui_.scale());
     ImGui::Render();

@@ -9,11 +9,11 @@
 #include <memory>
 #include <string>
 
-#include "app/gl/drawing_objects.h"
-#include "app/gl/offscreen_context.h"
+#include "app/platform/drawing_objects.h"
 #include "app/platform/frame_function.h"
 #include "app/platform/imgui_lifetime.h"
-#include "core/picture/image.h"
+#include "app/platform/offscreen_context.h"
+#include "core/export/image.h"
 
 namespace headwise {
 

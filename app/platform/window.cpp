@@ -16,7 +16,7 @@
 #include <iterator>
 #include <limits>
 #include <string_view>
-#include "app/gl/driver.h"
+#include "app/platform/driver.h"
 
 #include "core/tensor/error.h"
 
@@ -84,18 +84,19 @@ void report_lost_display() {
 std::string last_glfw_error;
 std::atomic<bool> woken = false;
 
-std::string environment(const char* name) {
+std::string variable_and_value(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? fmt::format("{} not set", name) : fmt::format("{}={}", name, value);
 }
 
 Error no_display() {
-  return Error(ExitStatus::no_display,
-               {.where = "window",
-                .what = "no display could be opened",
-                .got = fmt::format("{}, {}", environment("DISPLAY"), environment("WAYLAND_DISPLAY")),
-                .expected = "an X11 or Wayland session",
-                .remedy = "start it from a desktop; `headwise export` and `headwise run` need no display"});
+  return Error(
+      ExitStatus::no_display,
+      {.where = "window",
+       .what = "no display could be opened",
+       .got = fmt::format("{}, {}", variable_and_value("DISPLAY"), variable_and_value("WAYLAND_DISPLAY")),
+       .expected = "an X11 or Wayland session",
+       .remedy = "start it from a desktop; `headwise export` and `headwise run` need no display"});
 }
 
 Error no_opengl(const std::string& got) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "app/gl/driver.h"
+#include "app/platform/driver.h"
 #include "app/platform/frame_function.h"
 #include "app/platform/imgui_lifetime.h"
 #include "app/platform/input_queue.h"

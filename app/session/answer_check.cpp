@@ -4,8 +4,8 @@
 
 #include "app/session/computation.h"
 #include "core/files/file_paths.h"
-#include "core/playlist/lessons.h"
-#include "core/playlist/page_words.h"
+#include "core/lessons/lessons.h"
+#include "core/lessons/page_words.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/playlist/answer_key.h"
-#include "core/playlist/playlist.h"
+#include "core/lessons/answer_key.h"
+#include "core/lessons/playlist.h"
 
 namespace headwise {
 

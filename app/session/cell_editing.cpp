@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/attention/attention_sizes.h"
 #include "core/tensor/join.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {

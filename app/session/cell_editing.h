@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/attention/cell_provenance.h"
 #include "core/scenario/scenario.h"
-#include "core/trace/cell_provenance.h"
 
 namespace headwise {
 

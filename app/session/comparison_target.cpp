@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "core/answers/head_width_comparison.h"
-#include "core/answers/operation_counts.h"
-#include "core/answers/traced_inputs.h"
+#include "core/attention/reference_backend.h"
 #include "core/attention/score_scale.h"
-#include "core/reference/reference_backend.h"
+#include "core/lessons/head_width_comparison.h"
+#include "core/lessons/operation_counts.h"
+#include "core/lessons/traced_inputs.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/join.h"
 
@@ -152,7 +152,7 @@ ComparisonTargetPtr ComparisonTargets::of(const ComputationPtr& present, Compare
 namespace {
 
 // Forward, backward and three projections of this many multiply-adds take about 30 ms on one core of 2020.
-constexpr Index multiply_adds_at_once = 3'000'000;
+constexpr Index compared_at_once = 3'000'000;
 
 ComputedComparisons compare(const TracePtr& trace) {
   ComputedComparisons computed;
@@ -168,7 +168,7 @@ ComputedComparisons compare(const TracePtr& trace) {
 }
 
 bool is_short(const TracePtr& trace) {
-  return operation_counts(traced_inputs(*trace)).multiply_adds <= multiply_adds_at_once;
+  return operation_counts(traced_inputs(*trace)).multiply_adds <= compared_at_once;
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 
 #include "app/session/async_query.h"
 #include "app/session/computation.h"
-#include "core/answers/head_width_comparison.h"
-#include "core/answers/layout_comparison.h"
-#include "core/playlist/stage_view.h"
+#include "core/lessons/head_width_comparison.h"
+#include "core/lessons/layout_comparison.h"
+#include "core/lessons/stage_view.h"
 
 namespace headwise {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/attention/reference_backend.h"
 #include "core/files/file_paths.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/embeddings.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "core/attention/trace.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_inputs.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 

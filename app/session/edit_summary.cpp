@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/session/head_gains.h"
-#include "core/answers/tensor_change.h"
+#include "core/lessons/tensor_change.h"
 #include "core/scenario/scenario_keys.h"
 #include "core/tensor/error.h"
 #include "core/tensor/float_dispatch.h"

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "app/session/history.h"
+#include "core/attention/trace.h"
 #include "core/scenario/scenario.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 

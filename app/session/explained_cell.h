@@ -10,8 +10,8 @@
 
 #include "app/session/async_query.h"
 #include "app/session/live_training.h"
+#include "core/attention/cell_provenance.h"
 #include "core/scenario/scenario.h"
-#include "core/trace/cell_provenance.h"
 #include "core/train/cell_update.h"
 
 namespace headwise {

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <utility>
 
-#include "app/gl/driver.h"
-#include "app/gl/offscreen_context.h"
+#include "app/platform/driver.h"
+#include "app/platform/offscreen_context.h"
 #include "app/session/computation.h"
-#include "core/bench/attention_work.h"
-#include "core/bench/interleaved_runs.h"
-#include "core/bench/machine_speed.h"
+#include "core/fused/attention_work.h"
+#include "core/fused/interleaved_runs.h"
+#include "core/fused/machine_speed.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_speed.h"
 #include "core/scenario/embeddings.h"
@@ -20,7 +20,7 @@ namespace headwise {
 namespace {
 
 // A frame for every piece would take processor time away from the next pieces.
-constexpr auto between_pictures = std::chrono::milliseconds(50);
+constexpr auto between_results = std::chrono::milliseconds(50);
 
 // Cells per side of a piece.
 Index piece_side(Index block) {
@@ -158,7 +158,7 @@ void FinerMaps::make_pieces(const WeightTiles& tiles) {
       keep(place, weight_blocks(tiles, 0, head, block, piece_range(row / side, side, s.queries),
                                 piece_range(col / side, side, s.all_keys)));
       const auto now = std::chrono::steady_clock::now();
-      if (worker != 0 || now - shown < between_pictures || !wake_) continue;
+      if (worker != 0 || now - shown < between_results || !wake_) continue;
       shown = now;
       wake_();
     }

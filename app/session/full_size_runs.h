@@ -15,9 +15,9 @@
 
 #include "app/session/worker.h"
 #include "core/backend/backend.h"
-#include "core/full_size/model_sizes.h"
-#include "core/full_size/sampled_agreement.h"
-#include "core/full_size/weight_tiles.h"
+#include "core/backend/model_sizes.h"
+#include "core/backend/sampled_agreement.h"
+#include "core/backend/weight_tiles.h"
 #include "core/scenario/scenario_inputs.h"
 
 namespace headwise {

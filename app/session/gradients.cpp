@@ -4,17 +4,17 @@
 
 #include <utility>
 
-#include "core/answers/operation_counts.h"
-#include "core/answers/traced_inputs.h"
-#include "core/reference/reference_backend.h"
+#include "core/attention/grad_output.h"
+#include "core/attention/reference_backend.h"
+#include "core/lessons/operation_counts.h"
+#include "core/lessons/traced_inputs.h"
 #include "core/tensor/random.h"
-#include "core/trace/grad_output.h"
 
 namespace headwise {
 namespace {
 
 // For the forward pass. The backward pass of this many takes about 15 ms on one core of 2020: a frame.
-constexpr Index multiply_adds_at_once = 12'000'000;
+constexpr Index differentiated_at_once = 12'000'000;
 
 constexpr const char* no_memory =
     "the gradients do not fit in memory: make the text, embed_dim or batch smaller";
@@ -32,7 +32,7 @@ TracePtr Gradients::compute_pass(const Question& question, const Work::AnswerPtr
 }
 
 bool Gradients::is_short(const Question& question) {
-  return operation_counts(traced_inputs(*question.computation->trace)).multiply_adds <= multiply_adds_at_once;
+  return operation_counts(traced_inputs(*question.computation->trace)).multiply_adds <= differentiated_at_once;
 }
 
 TracePtr Gradients::of(const ComputationPtr& computation, std::optional<Loss> asked) {

@@ -8,8 +8,8 @@
 
 #include "app/session/async_query.h"
 #include "app/session/computation.h"
-#include "core/playlist/stage_view.h"
-#include "core/trace/trace.h"
+#include "core/attention/trace.h"
+#include "core/lessons/stage_view.h"
 
 namespace headwise {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "core/answers/traced_inputs.h"
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
+#include "core/lessons/traced_inputs.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "core/answers/tensor_change.h"
+#include "core/attention/trace.h"
+#include "core/lessons/tensor_change.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_inputs.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/playlist/playlist.h"
+#include "core/lessons/playlist.h"
 
 namespace headwise {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/session/worker.h"
-#include "core/picture/color_map.h"
+#include "core/export/color_map.h"
 #include "core/tensor/tensor.h"
 #include "core/train/checkpoint.h"
 #include "core/train/training_history.h"

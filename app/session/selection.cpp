@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/rules.h"
+#include "core/attention/rules.h"
 
 namespace headwise {
 namespace {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "app/session/computation.h"
-#include "core/playlist/stage_view.h"
+#include "core/attention/cell_provenance.h"
+#include "core/attention/cell_reach.h"
+#include "core/attention/steps.h"
+#include "core/lessons/stage_view.h"
 #include "core/scenario/presets.h"
-#include "core/trace/cell_provenance.h"
-#include "core/trace/cell_reach.h"
-#include "core/trace/steps.h"
 
 namespace headwise {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/files/atomic_file.h"
-#include "core/playlist/playlist.h"
+#include "core/lessons/playlist.h"
 
 namespace headwise {
 

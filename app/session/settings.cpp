@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t largest_file = 1U << 20U;
+constexpr std::uintmax_t largest_settings_file = 1U << 20U;
 constexpr JsonLimits deepest{
     .levels = 32, .values = 100'000, .keys = 100'000};  // unknown values are written again
 constexpr const char* suggestions_key = "suggestions_done";
@@ -32,7 +32,7 @@ std::string environment(const char* name) {
 
 // Throws if the file is not a settings file.
 nlohmann::ordered_json read_json(const std::string& path) {
-  if (fs::file_size(path) > largest_file) throw std::runtime_error("too large");
+  if (fs::file_size(path) > largest_settings_file) throw std::runtime_error("too large");
   std::ifstream file(path, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   try {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/session/suggestions.h"
-#include "core/picture/color_map.h"
+#include "core/export/color_map.h"
 
 namespace headwise {
 

@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "core/attention/attention_sizes.h"
+#include "core/attention/blocked_cells.h"
+#include "core/attention/trace_warnings.h"
+#include "core/export/table.h"
 #include "core/files/array_files.h"
-#include "core/picture/table.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/trace/attention_sizes.h"
-#include "core/trace/blocked_cells.h"
-#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/attention/trace.h"
+#include "core/export/picture.h"
 #include "core/files/atomic_file.h"
-#include "core/picture/picture.h"
 #include "core/scenario/scenario_inputs.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 
@@ -87,7 +87,7 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
 std::string export_title(const Trace& trace, const TensorExport& what);
 
 // Writes the file whole or not at all; throws Error: usage as above, output if it cannot be written, memory
-// if the picture would not fit. Pictures follow core/picture/picture.h, a .csv core/picture/table.h (with a
+// if the picture would not fit. Pictures follow core/export/picture.h, a .csv core/export/table.h (with a
 // leading column "head" for all heads of a tensor that has a head axis); a .npy holds the matrix (rows, cols)
 // or (heads, rows, cols). A tensor without cells gives an empty table or array, but no picture: Error(usage).
 void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,
@@ -111,7 +111,7 @@ std::function<void(const ByteSink&)> export_writer(const Trace& trace, const Tok
 // Larger maps are too much for a clipboard.
 inline constexpr Index most_copied_cells = Index{1} << 20;
 
-// Tab-separated with headings, as write_tsv in core/picture/table.h. Throws Error: usage if the trace has no
+// Tab-separated with headings, as write_tsv in core/export/table.h. Throws Error: usage if the trace has no
 // such tensor, batch or head, memory above most_copied_cells.
 std::string map_as_table(const Trace& trace, const TokenLabels& labels, const TensorExport& what);
 

@@ -10,7 +10,7 @@ namespace headwise {
 namespace {
 
 // About 10 ms on one core of 2020.
-constexpr double multiply_adds_at_once = 100e6;
+constexpr double predicted_at_once = 100e6;
 
 // Of two passes through the remaining layers, and the token predictions of both. An MLP has about twice the
 // work of attention.
@@ -59,7 +59,7 @@ std::string predictions_refusal(const Computation& computation) {
 
 PredictionRuns::PredictionRuns(std::function<void()> wake)
     : work_(predict, std::move(wake), [](const Question& question) {
-        return work_of(*question.computation->inputs.model_input) <= multiply_adds_at_once;
+        return work_of(*question.computation->inputs.model_input) <= predicted_at_once;
       }) {}
 
 WordPredictionsPtr PredictionRuns::of(const ComputationPtr& computation, Index batch) {

@@ -9,8 +9,8 @@
 #include <memory>
 #include <optional>
 
+#include "core/lessons/playlist.h"
 #include "core/model/heads/head_scores.h"
-#include "core/playlist/playlist.h"
 #include "core/scenario/run_record.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"

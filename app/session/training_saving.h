@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/session/live_training.h"
-#include "core/picture/image.h"
-#include "core/picture/picture.h"
+#include "core/export/image.h"
+#include "core/export/picture.h"
 #include "core/train/training_run.h"
 
 namespace headwise {

@@ -15,7 +15,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/number_text.h"
+#include "core/export/number_text.h"
 
 namespace headwise {
 namespace {

@@ -16,8 +16,8 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/attention/score_scale.h"
-#include "core/picture/number_text.h"
-#include "core/trace/trace_warnings.h"
+#include "core/attention/trace_warnings.h"
+#include "core/export/number_text.h"
 
 namespace headwise {
 namespace {

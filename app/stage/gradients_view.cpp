@@ -16,8 +16,8 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/trace/rules.h"
-#include "core/trace/trace_warnings.h"
+#include "core/attention/rules.h"
+#include "core/attention/trace_warnings.h"
 
 namespace headwise {
 namespace {
@@ -108,7 +108,7 @@ std::string short_caption(const PanelContext& context, const std::string& captio
   return fits ? caption : caption.substr(0, caption.find(','));
 }
 
-struct Drawn {
+struct DrawnGradients {
   std::string name;  // "stage/result", "stage/grad/result"
   const StagePart* part;
   PlaneGeometry plane;
@@ -118,9 +118,9 @@ struct Drawn {
   float bar_end = 0.0f;  // of the words of its colour bar
 };
 
-std::vector<Drawn> planes_of(const std::vector<GradientPair>& pairs, const GradientLayout& layout,
-                             const RectF& area, double scale, double label_room) {
-  std::vector<Drawn> planes;
+std::vector<DrawnGradients> planes_of(const std::vector<GradientPair>& pairs, const GradientLayout& layout,
+                                      const RectF& area, double scale, double label_room) {
+  std::vector<DrawnGradients> planes;
   for (std::size_t i = 0; i < layout.pairs.size(); ++i) {
     const GradientPair& pair = pairs[i];
     const PairPlace& place = layout.pairs[i];
@@ -141,8 +141,8 @@ std::vector<Drawn> planes_of(const std::vector<GradientPair>& pairs, const Gradi
 }
 
 // Of the result and its gradient, beside the first of their bars that has room for it.
-void draw_gradient_legend(const PanelContext& context, CellLegend& legend, const std::vector<Drawn>& drawn,
-                          float right) {
+void draw_gradient_legend(const PanelContext& context, CellLegend& legend,
+                          const std::vector<DrawnGradients>& drawn, float right) {
   std::vector<const HeatmapSpec*> specs;
   for (std::size_t i = 0; i < drawn.size() && i < 2; ++i) specs.push_back(&drawn[i].part->spec);
   legend.update(specs);
@@ -207,17 +207,17 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
   }
   // Above the next pair's labels: whose they are.
   const double label_room = static_cast<double>(width_of(context.fonts.small, "query ↓")) + 8 * context.scale;
-  std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale, label_room);
+  std::vector<DrawnGradients> drawn = planes_of(pairs, layout, area, context.scale, label_room);
   std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
   mark_twin(context, marks);
 
   const Painter paint = context.painter();
   std::vector<HeatmapPlane> planes;
-  for (const Drawn& each : drawn)
+  for (const DrawnGradients& each : drawn)
     planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
   draw_heatmap_planes(paint.list, context.heatmaps, planes);
   std::optional<Index> head;
-  for (Drawn& each : drawn) {
+  for (DrawnGradients& each : drawn) {
     ui_probe(each.name, each.plane);
     draw_part_overlay(context, *each.part, each.plane, marks);
     draw_part_title(context, *each.part, each.plane, each.room);

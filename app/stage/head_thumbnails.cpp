@@ -16,7 +16,7 @@
 #include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/answers/head_statistics.h"
+#include "core/lessons/head_statistics.h"
 #include "core/model/heads/head_scores.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/presets.h"

@@ -14,7 +14,7 @@
 #include "app/content/stage_layout.h"
 #include "app/panels/panel.h"
 #include "app/widgets/heatmap_view.h"
-#include "core/picture/picture_builder.h"
+#include "core/export/picture_builder.h"
 #include "core/scenario/hand_made_heads.h"
 
 namespace headwise {

@@ -12,9 +12,9 @@
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/number_text.h"
+#include "core/attention/blocked_cells.h"
+#include "core/export/number_text.h"
 #include "core/tensor/error.h"
-#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 namespace {

@@ -11,8 +11,8 @@
 #include "app/panels/panel.h"
 #include "app/session/selection.h"
 #include "app/widgets/painter.h"
-#include "core/code/code_style.h"
-#include "core/picture/plane_rule.h"
+#include "core/export/code_style.h"
+#include "core/export/plane_rule.h"
 
 namespace headwise {
 

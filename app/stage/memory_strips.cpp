@@ -13,7 +13,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/answers/operation_counts.h"
+#include "core/lessons/operation_counts.h"
 #include "core/tensor/join.h"
 
 namespace headwise {

@@ -175,7 +175,7 @@ void draw_bias_name(const PanelContext& context, const StagePart& bias, const Re
            context.painter().text_beside(font, end, context.palette.text_dim, name, Align::right));
 }
 
-struct Drawn {
+struct DrawnMaps {
   std::string name;  // its place: "left"
   const StagePart* part;
   PlaneGeometry plane;
@@ -212,7 +212,7 @@ class OneHeadView {
   PanelAction draw_planes(HeadRanges& head_ranges, const std::vector<HeadName>& names) const {
     const std::vector<StagePart> thumbnails = thumbnail_parts(context_, content_, head_ranges);
     std::vector<HeatmapPlane> planes;
-    for (const Drawn& each : drawn_) {
+    for (const DrawnMaps& each : drawn_) {
       if (entering_ && is_result(each)) continue;
       planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
     }
@@ -222,7 +222,7 @@ class OneHeadView {
   }
 
   void draw_overlays(std::optional<CellRef>& under_mouse) const {
-    for (const Drawn& each : drawn_) {
+    for (const DrawnMaps& each : drawn_) {
       const PlaneGeometry& plane = each.plane;
       ui_probe("stage/" + each.name, plane);
       if (!entering_ || !is_result(each))
@@ -328,7 +328,7 @@ class OneHeadView {
                              layout_.above->x - area_.x, reason_height(context_, layout_)});
   }
 
-  bool is_result(const Drawn& each) const { return each.part == &*content_.result; }
+  bool is_result(const DrawnMaps& each) const { return each.part == &*content_.result; }
 
   const PanelContext& context_;
   const StageContent& content_;
@@ -340,7 +340,7 @@ class OneHeadView {
   std::vector<StageMark> marks_ =
       stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
   const std::vector<StagePart> small_ = small_matrices(context_, content_);
-  std::vector<Drawn> drawn_;  // the result first, then the left operand, if any
+  std::vector<DrawnMaps> drawn_;  // the result first, then the left operand, if any
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace {
 constexpr double heads_units = 92.0, side_units = 56.0;    // strip of thumbnails; side of one
 constexpr double low_heads_units = 62.0, low_side = 30.0;  // if there is little height
 constexpr double least_details = 120.0;                    // below the list, if they do not fit next to it
-constexpr float row_units = 24.0f, least_row_units = 19.0f, row_units_of_picture = 34.0f;
+constexpr float row_units = 24.0f, least_prediction_row_units = 19.0f, row_units_of_picture = 34.0f;
 constexpr double least_shown_probability = 5e-4;  // a less probable token would be shown as 0.000
 constexpr double least_shown_bits = 5e-4;         // changes below the displayed precision are no change
 constexpr std::size_t longest_task = 300;         // bytes of the sentence
@@ -272,7 +272,7 @@ PanelAction PredictionView::draw(PredictionState& state, RectF area, std::option
   const double top = area.y + 1.7 * small->FontSize, height = area.y + area.height - top;
 
   const double pitch =
-      std::clamp(height / static_cast<double>(length()), static_cast<double>(least_row_units * u()),
+      std::clamp(height / static_cast<double>(length()), static_cast<double>(least_prediction_row_units * u()),
                  static_cast<double>((context_.picture ? row_units_of_picture : row_units) * u()));
   // If not all fit, a line below says which are shown, partly using the panel's free space at its edge.
   const bool all = static_cast<Index>(height / pitch) >= length();

@@ -10,7 +10,7 @@
 #include "app/stage/stage_cells.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/number_text.h"
+#include "core/export/number_text.h"
 
 namespace headwise {
 namespace {

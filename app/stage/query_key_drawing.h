@@ -7,7 +7,7 @@
 
 #include "app/content/query_key_layout.h"
 #include "app/panels/panel.h"
-#include "core/answers/query_row.h"
+#include "core/lessons/query_row.h"
 
 namespace headwise {
 

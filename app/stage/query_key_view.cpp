@@ -17,8 +17,8 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/number_text.h"
-#include "core/trace/blocked_cells.h"
+#include "core/attention/blocked_cells.h"
+#include "core/export/number_text.h"
 
 namespace headwise {
 namespace {

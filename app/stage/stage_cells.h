@@ -13,8 +13,8 @@
 
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
-#include "core/picture/picture_builder.h"
-#include "core/picture/plane_rule.h"
+#include "core/export/picture_builder.h"
+#include "core/export/plane_rule.h"
 
 namespace headwise {
 

@@ -8,7 +8,7 @@
 #include "app/content/stage_content.h"
 #include "app/content/stage_matrix.h"
 #include "app/panels/panel.h"
-#include "core/picture/plane_rule.h"
+#include "core/export/plane_rule.h"
 
 namespace headwise {
 

@@ -15,7 +15,7 @@
 #include "app/widgets/painter.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/number_text.h"
+#include "core/export/number_text.h"
 #include "core/scenario/text_inputs.h"
 
 namespace headwise {

@@ -21,13 +21,13 @@
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"
 #include "app/widgets/heatmap_view.h"
-#include "core/answers/head_statistics.h"
-#include "core/answers/query_row.h"
-#include "core/answers/tensor_change.h"
 #include "core/attention/query_key_plane.h"
+#include "core/export/plane_rule.h"
+#include "core/lessons/head_statistics.h"
+#include "core/lessons/query_row.h"
+#include "core/lessons/tensor_change.h"
 #include "core/model/transformer/predictions.h"
 #include "core/model/transformer/transformer_config.h"
-#include "core/picture/plane_rule.h"
 
 namespace headwise {
 

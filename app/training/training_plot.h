@@ -6,7 +6,7 @@
 
 #include "app/panels/panel.h"
 #include "app/training/training_view.h"
-#include "core/picture/picture.h"
+#include "core/export/picture.h"
 
 namespace headwise {
 

@@ -15,7 +15,7 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/heatmap.h"
+#include "core/export/heatmap.h"
 
 namespace headwise {
 namespace {

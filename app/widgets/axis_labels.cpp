@@ -11,14 +11,14 @@
 #include "app/widgets/text_edit.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/label_text.h"
+#include "core/export/label_text.h"
 #include "core/scenario/text_inputs.h"
 
 namespace headwise {
 namespace {
 
-constexpr float row_gap = 8.0f;     // units between a row label and its matrix
-constexpr float column_gap = 4.0f;  // units between a matrix and the labels below it
+constexpr float row_label_gap = 8.0f;  // units between a row label and its matrix
+constexpr float column_gap = 4.0f;     // units between a matrix and the labels below it
 constexpr float closest_turned = 18.0f;
 constexpr float usual_label = 15.0f;        // design units
 constexpr float most_column_label = 18.0f;  // of larger ones, the slanted words would take too much height
@@ -195,7 +195,7 @@ void draw_row_labels(const Painter& paint, const PlaneGeometry& plane, const std
     const std::string text = fitted_label(paint, label, type);
     const RectF cell = plane.cell(row, 0);
     const float width = width_in(type, text);
-    const ImVec2 at(std::floor(float(cell.x) - paint.px(row_gap) - width),
+    const ImVec2 at(std::floor(float(cell.x) - paint.px(row_label_gap) - width),
                     std::floor(float(cell.y + cell.height / 2) - type.size / 2));
     paint.text(type, at, label_color(paint, row, bold || !others_dim, marked), text);
     if (!unknown_word(label).empty())

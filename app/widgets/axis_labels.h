@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "app/widgets/painter.h"
-#include "core/picture/picture.h"
-#include "core/picture/picture_builder.h"
-#include "core/picture/plane_rule.h"
+#include "core/export/picture.h"
+#include "core/export/picture_builder.h"
+#include "core/export/plane_rule.h"
 
 namespace headwise {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/picture/label_text.h"
-#include "core/picture/vector_canvas.h"
+#include "core/export/label_text.h"
+#include "core/export/vector_canvas.h"
 
 namespace headwise {
 namespace {

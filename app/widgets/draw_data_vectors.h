@@ -5,7 +5,7 @@
 
 #include "app/platform/fonts.h"
 #include "app/widgets/heatmap_view.h"
-#include "core/picture/vector_canvas.h"
+#include "core/export/vector_canvas.h"
 
 namespace headwise {
 

@@ -7,7 +7,7 @@
 #include "app/widgets/painter.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/number_text.h"
+#include "core/export/number_text.h"
 
 namespace headwise {
 namespace {
@@ -174,7 +174,7 @@ bool draw_cell_word(const Painter& paint, const RectF& cell, const CellWord& wor
   if (static_cast<double>(width) > cell.width) return false;
   const float x = float(cell.x + cell.width / 2), y = float(cell.y + cell.height / 2);
   if (word.plated) {
-    // As large as the cross (core/picture/plane_rule.h), or as the text.
+    // As large as the cross (core/export/plane_rule.h), or as the text.
     const double cross = 0.2 * std::min(cell.width, cell.height) + 2.0;
     const auto half = [&](float text, double side) {
       return float(std::min(std::max(text / 2 + 1.0, cross), side / 2));

@@ -8,12 +8,12 @@
 
 #include <imgui.h>
 
-#include "app/render/heatmap_renderer.h"
+#include "app/platform/heatmap_renderer.h"
 #include "app/widgets/painter.h"
-#include "core/picture/font.h"
-#include "core/picture/heatmap.h"
-#include "core/picture/picture.h"
-#include "core/picture/plane_rule.h"
+#include "core/export/font.h"
+#include "core/export/heatmap.h"
+#include "core/export/picture.h"
+#include "core/export/plane_rule.h"
 
 namespace headwise {
 
@@ -47,7 +47,7 @@ void draw_heatmap_plane(ImDrawList* list, HeatmapRenderer& renderer, const Heatm
 
 // Numbers in the cells, if the widest of this range fits with `air` units above and below together; only
 // cells inside the list's clip rectangle are considered. A blocked cell shows its blocked_text
-// (core/picture/number_text.h) instead of its cross. Returns false, and draws nothing, if they do not fit.
+// (core/export/number_text.h) instead of its cross. Returns false, and draws nothing, if they do not fit.
 // `opacity` from 0 to 1. `large`: for the back row, in the largest font that the cells have room for.
 bool draw_cell_digits(const Painter& paint, const PlaneGeometry& plane, const HeatmapSpec& spec,
                       bool probability, float air = 2.0f, float opacity = 1.0f, bool large = false);

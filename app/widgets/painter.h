@@ -13,7 +13,7 @@
 #include "app/platform/fonts.h"
 #include "app/widgets/palette.h"
 #include "app/widgets/text_layout.h"
-#include "core/picture/plane_rule.h"
+#include "core/export/plane_rule.h"
 
 namespace headwise {
 

@@ -7,7 +7,7 @@
 
 #include <imgui.h>
 
-#include "core/picture/color_map.h"
+#include "core/export/color_map.h"
 #include "core/tensor/shape.h"
 
 namespace headwise {

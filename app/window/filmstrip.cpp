@@ -18,8 +18,9 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/frame_snapshot.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_state.h"
-#include "core/answers/live_text.h"
+#include "core/lessons/live_text.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 

@@ -11,13 +11,13 @@
 #include <string>
 #include <utility>
 
+#include "app/lesson/playlist_walk.h"
 #include "app/panels/panel.h"
-#include "app/render/picture_texture.h"
+#include "app/platform/picture_texture.h"
 #include "app/session/settings.h"
-#include "app/window/playlist_walk.h"
 #include "app/window/stage_pictures.h"
-#include "core/picture/color_map.h"
-#include "core/playlist/playlist.h"
+#include "core/export/color_map.h"
+#include "core/lessons/playlist.h"
 
 namespace headwise {
 

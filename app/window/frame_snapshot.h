@@ -8,6 +8,7 @@
 
 #include "app/content/stage_views.h"
 #include "app/panels/panel.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"
 

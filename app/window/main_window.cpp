@@ -8,12 +8,13 @@
 #include <utility>
 
 #include "app/content/stage_views.h"
+#include "app/lesson/caption_panel.h"
+#include "app/lesson/page_answers.h"
+#include "app/lesson/page_place.h"
 #include "app/session/selection.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/palette.h"
-#include "app/window/caption_panel.h"
-#include "app/window/page_answers.h"
-#include "app/window/page_place.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/platform/frame_function.h"
-#include "app/render/heatmap_renderer.h"
+#include "app/platform/heatmap_renderer.h"
 #include "app/stage/stage_navigation.h"
 #include "app/stage/stage_panel.h"
 #include "app/window/filmstrip.h"

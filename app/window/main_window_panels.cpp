@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "app/lesson/caption_panel.h"
+#include "app/lesson/page_text.h"
 #include "app/panels/panel_frame.h"
 #include "app/session/answer_check.h"
 #include "app/widgets/axis_labels.h"
@@ -16,11 +18,10 @@
 #include "app/widgets/painter.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/window/caption_panel.h"
 #include "app/window/frame_snapshot.h"
 #include "app/window/main_window.h"
 #include "app/window/menu_bar.h"
-#include "app/window/page_text.h"
+#include "app/window/page_turns.h"
 #include "app/window/playlist_making.h"
 #include "app/window/slides.h"
 #include "app/window/window_commands.h"
@@ -30,7 +31,7 @@
 #include "app/window/window_opening.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/presets.h"
 

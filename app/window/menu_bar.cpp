@@ -13,6 +13,8 @@
 
 #include "app/content/cell_terms.h"
 #include "app/content/stage_matrix.h"
+#include "app/lesson/page_text.h"
+#include "app/lesson/playlist_walk.h"
 #include "app/panels/named_text.h"
 #include "app/session/commands.h"
 #include "app/widgets/axis_labels.h"
@@ -22,13 +24,12 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/filmstrip.h"
-#include "app/window/page_text.h"
-#include "app/window/playlist_walk.h"
+#include "app/window/page_edits.h"
 #include "app/window/slides.h"
 #include "app/window/window_state.h"
+#include "core/export/number_text.h"
 #include "core/files/file_paths.h"
-#include "core/picture/number_text.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "core/scenario/presets.h"
 
 namespace headwise {

@@ -8,7 +8,7 @@
 
 #include "app/session/kept_work.h"
 #include "app/widgets/painter.h"
-#include "core/picture/picture.h"
+#include "core/export/picture.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "app/content/stage_views.h"
+#include "app/lesson/page_place.h"
 #include "app/session/commands.h"
 #include "app/session/kept_work.h"
-#include "app/window/page_place.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_state.h"
 #include "core/tensor/error.h"
 

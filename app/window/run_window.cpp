@@ -10,10 +10,11 @@
 #include "app/session/answer_check.h"
 #include "app/session/kept_work.h"
 #include "app/window/main_window.h"
+#include "app/window/page_turns.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_files.h"
 #include "app/window/window_opening.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 

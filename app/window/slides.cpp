@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "app/content/motion.h"
+#include "app/lesson/playlist_walk.h"
 #include "app/session/tensor_export.h"
-#include "app/window/playlist_walk.h"
+#include "app/window/page_turns.h"
 #include "core/files/atomic_file.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"

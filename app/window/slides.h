@@ -10,7 +10,7 @@
 #include "app/session/worker.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_state.h"
-#include "core/playlist/playlist.h"
+#include "core/lessons/playlist.h"
 
 namespace headwise {
 

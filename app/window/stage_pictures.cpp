@@ -10,17 +10,17 @@
 #include <imgui.h>
 
 #include "app/content/stage_views.h"
+#include "app/lesson/answer_kinds.h"
+#include "app/lesson/page_answers.h"
+#include "app/lesson/page_flow.h"
+#include "app/lesson/page_place.h"
 #include "app/widgets/draw_data_vectors.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/palette.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
-#include "app/window/answer_kinds.h"
 #include "app/window/frame_snapshot.h"
-#include "app/window/page_answers.h"
-#include "app/window/page_flow.h"
-#include "app/window/page_place.h"
-#include "core/picture/vector_canvas.h"
+#include "core/export/vector_canvas.h"
 
 namespace headwise {
 namespace {
@@ -94,7 +94,7 @@ float put_caption_words(const PanelContext& context, float whole_width, Playlist
 constexpr double units_wide = 1000, units_high = 580;
 constexpr float smallest_scale = 0.25f, largest_scale = 6.0f;
 constexpr float margin = 26, gap = 16, frame_room = 5;  // design units
-constexpr double highest_caption = 0.4;                 // of the picture
+constexpr double highest_picture_caption = 0.4;         // of the picture
 
 // 25 pictures per second, a little slower than on the screen: an audience sees it for the first time.
 constexpr int milliseconds_each = 40, milliseconds_before = 500, milliseconds_after = 2000;
@@ -168,7 +168,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   // Away from the page's place neither its title nor its words say what the stage shows.
   const bool of_page = document.walk.page && !document.walk.departure;
   float caption = of_page ? put_caption_words(context, width, document.walk, false) : 0.0f;
-  caption = std::min(caption, static_cast<float>(highest_caption) * size.y);
+  caption = std::min(caption, static_cast<float>(highest_picture_caption) * size.y);
   const float stage_height = size.y - 2 * px(margin) - (caption > 0.0f ? caption + px(gap) : 0.0f);
   constexpr ImGuiWindowFlags bare = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground |

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "app/platform/heatmap_renderer.h"
 #include "app/platform/picture_surface.h"
-#include "app/render/heatmap_renderer.h"
 #include "app/stage/stage_panel.h"
-#include "core/picture/image.h"
-#include "core/picture/pdf_document.h"
+#include "core/export/image.h"
+#include "core/export/pdf_document.h"
 
 namespace headwise {
 

@@ -6,8 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "app/lesson/page_place.h"
 #include "app/session/edit_summary.h"
-#include "app/window/page_place.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_state.h"
 #include "core/tensor/error.h"
 

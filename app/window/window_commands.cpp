@@ -7,14 +7,16 @@
 #include <fmt/format.h>
 
 #include "app/content/doc_pages.h"
+#include "app/lesson/caption_panel.h"
+#include "app/lesson/page_answers.h"
+#include "app/lesson/page_place.h"
+#include "app/lesson/page_text.h"
+#include "app/panels/ask_pages.h"
 #include "app/platform/desktop_program.h"
 #include "app/session/head_gains.h"
 #include "app/session/selection.h"
-#include "app/sheets/ask_pages.h"
-#include "app/window/caption_panel.h"
-#include "app/window/page_answers.h"
-#include "app/window/page_place.h"
-#include "app/window/page_text.h"
+#include "app/window/page_edits.h"
+#include "app/window/page_turns.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"
@@ -22,7 +24,7 @@
 #include "app/window/window_pictures.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "core/scenario/presets.h"
 
 namespace headwise {

@@ -5,7 +5,7 @@
 
 namespace headwise {
 
-struct PaletteEntry;  // app/sheets/command_palette.h
+struct PaletteEntry;  // app/panels/command_palette.h
 struct PanelAction;   // app/panels/panel.h
 struct WindowState;
 

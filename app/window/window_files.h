@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "app/sheets/file_dialog.h"
+#include "app/panels/file_dialog.h"
+#include "core/attention/tensor_names.h"
 #include "core/model/layers/layer_parameters.h"
 #include "core/scenario/run_record.h"
-#include "core/trace/tensor_names.h"
 
 namespace headwise {
 

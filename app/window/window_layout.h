@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/picture/picture.h"
+#include "core/export/picture.h"
 
 namespace headwise {
 

@@ -7,9 +7,11 @@
 
 #include "app/content/stage_content.h"
 #include "app/content/stage_views.h"
+#include "app/lesson/page_text.h"
+#include "app/lesson/playlist_walk.h"
 #include "app/session/commands.h"
-#include "app/window/page_text.h"
-#include "app/window/playlist_walk.h"
+#include "app/window/page_edits.h"
+#include "app/window/page_turns.h"
 #include "app/window/slides.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"

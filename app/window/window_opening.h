@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "app/opening/opening_scene.h"
+#include "app/panels/opening_scene.h"
 #include "app/panels/panel.h"
 #include "app/session/commands.h"
 #include "app/session/suggestions.h"

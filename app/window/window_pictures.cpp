@@ -17,9 +17,9 @@
 #include "app/window/stage_pictures.h"
 #include "app/window/window_files.h"
 #include "app/window/window_state.h"
-#include "core/code/program.h"
+#include "core/export/image.h"
+#include "core/export/program.h"
 #include "core/files/atomic_file.h"
-#include "core/picture/image.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/session/tensor_export.h"
-#include "core/picture/color_map.h"
+#include "core/export/color_map.h"
 
 namespace headwise {
 

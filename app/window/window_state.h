@@ -8,8 +8,18 @@
 #include <vector>
 
 #include "app/content/motion.h"
-#include "app/inspector/inspector_panel.h"
-#include "app/opening/opening_scene.h"
+#include "app/lesson/playlist_walk.h"
+#include "app/panels/command_palette.h"
+#include "app/panels/comparison_sheet.h"
+#include "app/panels/doc_sheet.h"
+#include "app/panels/export_dialog.h"
+#include "app/panels/file_dialog.h"
+#include "app/panels/full_size_sheet.h"
+#include "app/panels/heads_question.h"
+#include "app/panels/heads_sheet.h"
+#include "app/panels/help_sheet.h"
+#include "app/panels/opening_scene.h"
+#include "app/panels/setup_panel.h"
 #include "app/session/cell_editing.h"
 #include "app/session/comparison_target.h"
 #include "app/session/explained_cell.h"
@@ -21,22 +31,12 @@
 #include "app/session/session.h"
 #include "app/session/settings.h"
 #include "app/session/token_predictions.h"
-#include "app/setup/setup_panel.h"
-#include "app/sheets/command_palette.h"
-#include "app/sheets/comparison_sheet.h"
-#include "app/sheets/doc_sheet.h"
-#include "app/sheets/export_dialog.h"
-#include "app/sheets/file_dialog.h"
-#include "app/sheets/full_size_sheet.h"
-#include "app/sheets/heads_question.h"
-#include "app/sheets/heads_sheet.h"
-#include "app/sheets/help_sheet.h"
+#include "app/stage/inspector_panel.h"
 #include "app/stage/stage_navigation.h"
 #include "app/stage/stage_panel.h"
 #include "app/training/training_view.h"
 #include "app/widgets/focus_order.h"
 #include "app/window/notices.h"
-#include "app/window/playlist_walk.h"
 #include "app/window/window_backup.h"
 #include "app/window/window_layout.h"
 #include "app/window/window_opening.h"
@@ -139,7 +139,8 @@ struct WindowDocument {
         head_finding(wake) {}
 
   // The session's trace, with its gradients if they are available.
-  const Trace& trace_at_hand() const { return *gradients.cached(session.trace_ptr()); }
+  TracePtr trace_at_hand_ptr() const { return gradients.cached(session.trace_ptr()); }
+  const Trace& trace_at_hand() const { return *trace_at_hand_ptr(); }
 
   Session session;
   Comparisons comparisons;

@@ -14,6 +14,7 @@
 
 #include "app/training/training_heads.h"
 #include "app/training/training_plot.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_files.h"
 #include "app/window/window_state.h"
 #include "core/files/file_paths.h"

@@ -4,9 +4,9 @@
 
 #include <optional>
 
+#include "app/panels/file_dialog.h"
 #include "app/session/explained_cell.h"
 #include "app/session/training_saving.h"
-#include "app/sheets/file_dialog.h"
 #include "app/training/training_view.h"
 #include "app/widgets/painter.h"
 

@@ -13,7 +13,7 @@
 #include "app/session/commands.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/main_window.h"
-#include "core/trace/steps.h"
+#include "core/attention/steps.h"
 
 namespace headwise {
 namespace {

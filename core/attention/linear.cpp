@@ -98,7 +98,7 @@ Index last_size(const Tensor& tensor) {
 
 // All leading axes as rows, `count` of them starting at `first`.
 template <class T>
-ConstMatrixMap<T> rows_of(const Tensor& tensor, Index first, Index count) {
+ConstMatrixMap<T> matrix_rows_of(const Tensor& tensor, Index first, Index count) {
   const Index width = last_size(tensor);
   return {tensor.values<T>().data() + first * width, count, width};
 }
@@ -124,7 +124,7 @@ Tensor linear_input_gradient(const Tensor& grad_y, const LinearRows& rows, const
                                    last_size(grad_y), in_features);
     for_each_block(grad_y, [&](Index first, Index count) {
       multiply<T>({grad_x.values<T>().data() + first * in_features, count, in_features},
-                  rows_of<T>(grad_y, first, count), weight);
+                  matrix_rows_of<T>(grad_y, first, count), weight);
     });
   });
   return grad_x;
@@ -134,7 +134,7 @@ void linear_weight_gradient(const Tensor& grad_y, const Tensor& x, Tensor& grad_
   RowMatrix<double> sum = RowMatrix<double>::Zero(last_size(grad_y), last_size(x));
   dispatch_float(grad_y.dtype(), [&]<class T>() {
     for_each_block(grad_y, [&](Index first, Index count) {
-      sum += product(rows_of<T>(grad_y, first, count).transpose(), rows_of<T>(x, first, count));
+      sum += product(matrix_rows_of<T>(grad_y, first, count).transpose(), matrix_rows_of<T>(x, first, count));
     });
     MatrixMap<T>(grad_weight.values<T>().data() + first_row * sum.cols(), sum.rows(), sum.cols()) =
         sum.template cast<T>();
@@ -145,7 +145,7 @@ void linear_bias_gradient(const Tensor& grad_y, Tensor& grad_bias, Index first_e
   Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(last_size(grad_y));
   dispatch_float(grad_y.dtype(), [&]<class T>() {
     for_each_block(grad_y, [&](Index first, Index count) {
-      sum += rows_of<T>(grad_y, first, count).template cast<double>().colwise().sum();
+      sum += matrix_rows_of<T>(grad_y, first, count).template cast<double>().colwise().sum();
     });
     MatrixMap<T>(grad_bias.values<T>().data() + first_entry, 1, sum.cols()) = sum.template cast<T>();
   });

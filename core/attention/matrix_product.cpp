@@ -215,7 +215,7 @@ std::vector<Run> changed_columns(const DoubleProduct& of, const EarlierProduct& 
   return runs(changed);
 }
 
-DoubleProduct rows_of(DoubleProduct product, const Run& run) {
+DoubleProduct rows_of_run(DoubleProduct product, const Run& run) {
   product.rows = run.count;
   product.left += run.first * product.left_step;
   product.out += run.first * product.out_step;
@@ -260,7 +260,7 @@ ProductChange incremental_product(std::span<const DoubleProduct> products,
       changes[i] = {{{0, of.rows}}, {}};  // as a whole
     }
     for (const Run& run : changes[i].columns) columns.push_back(columns_of(of, run));
-    for (const Run& run : changes[i].rows) rows.push_back(rows_of(of, run));
+    for (const Run& run : changes[i].rows) rows.push_back(rows_of_run(of, run));
   }
   if (4.0 * left > all) return ProductChange::most;
 

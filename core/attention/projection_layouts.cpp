@@ -72,8 +72,8 @@ std::vector<ProjectionMatrix> packed_matrix(const AttentionOptions& o, const Pro
 }
 
 // The rows [first_row, first_row + rows) of W_q, W_k or W_v.
-ProjectionMatrix rows_of(Projection which, Index head, Index first_row, Index rows, const AttentionOptions& o,
-                         const ProjectionParameters& p) {
+ProjectionMatrix projection_rows_of(Projection which, Index head, Index first_row, Index rows,
+                                    const AttentionOptions& o, const ProjectionParameters& p) {
   const TensorPtr& own = own_weight(which, p);
   ProjectionMatrix matrix{
       which, head, {}, rows, sizes_of(which, o).in_features, own ? own : p.in_proj_weight, p.in_proj_bias};
@@ -133,11 +133,11 @@ std::vector<ProjectionMatrix> projection_matrices(ProjectionLayout layout, const
     if (!p.in_proj_weight && !own_weight(which, p)) continue;
     const Sizes sizes = sizes_of(which, o);
     if (layout == ProjectionLayout::separate) {
-      matrices.push_back(rows_of(which, -1, 0, sizes.rows(), o, p));
+      matrices.push_back(projection_rows_of(which, -1, 0, sizes.rows(), o, p));
       continue;
     }
     for (Index head = 0; head < sizes.heads; ++head)
-      matrices.push_back(rows_of(which, head, head * sizes.width, sizes.width, o, p));
+      matrices.push_back(projection_rows_of(which, head, head * sizes.width, sizes.width, o, p));
   }
   return matrices;
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr double least_share = 1e-12;
 
 // Of the scores, so that a long text needs no second map of all pairs.
-constexpr Index rows_at_once = 128;
+constexpr Index score_rows_at_once = 128;
 
 using Matrix = Eigen::MatrixXd;
 
@@ -81,8 +81,8 @@ QueryKeyPlane query_key_plane(std::span<const double> q, std::span<const double>
   for (Index s = 0; s < keys; ++s)
     targets.row(s) << plane.keys[static_cast<std::size_t>(s)].x, plane.keys[static_cast<std::size_t>(s)].y;
   double squared = 0.0, missing = 0.0;
-  for (Index from = 0; from < queries; from += rows_at_once) {
-    const Index rows = std::min(rows_at_once, queries - from);
+  for (Index from = 0; from < queries; from += score_rows_at_once) {
+    const Index rows = std::min(score_rows_at_once, queries - from);
     const Matrix scores = q_rows.middleRows(from, rows) * k_rows.transpose();
     const Matrix errors = scores - points.middleRows(from, rows) * targets.transpose();
     squared += scores.squaredNorm();

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/trace/trace.h"
+#include "core/attention/trace.h"
 
 namespace headwise {
 

@@ -2,12 +2,12 @@
 #include <array>
 #include <vector>
 
+#include "core/attention/reference_backend.h"
+#include "core/attention/reference_parts.h"
 #include "core/backend/backend.h"
 #include "core/backend/kept_tuning.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
-#include "core/reference/reference_backend.h"
-#include "core/reference/reference_parts.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/attention/trace_warnings.h"
 #include "core/compare/trace_compare.h"
 #include "core/tensor/given_array.h"
-#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 

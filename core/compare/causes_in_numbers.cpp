@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
@@ -14,7 +15,6 @@
 #include "core/compare/likely_causes.h"
 #include "core/compare/tensor_readings.h"
 #include "core/tensor/join.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -135,7 +135,7 @@ Shape with_heads_apart(const Question& q) {
 }
 
 // Theirs is stored in another order of our axes: transposed, or reshaped where a transpose was needed.
-void add_orders(const Question& q, Causes& causes) {
+void add_stored_orders(const Question& q, Causes& causes) {
   const Shape shape = with_heads_apart(q);
   if (shape.rank() < 2 || shape.rank() > 4) return;
   const Tensor ours = q.ours().reshaped(shape);
@@ -361,7 +361,7 @@ std::vector<LikelyCause> causes_in_numbers(const Trace& ours, const ComparedArra
     return causes;
   const Question question{ours, array, array.tensor.id};
   for (const auto& search :
-       {add_other_tensors, add_constant_factor, add_orders, add_interleaved_heads, add_repeats,
+       {add_other_tensors, add_constant_factor, add_stored_orders, add_interleaved_heads, add_repeats,
         add_rotary_conventions, add_softmax_mistakes, add_blocked_cells, add_dropout, add_roundings}) {
     search(question, causes);
   }

@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "core/attention/reference_backend.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/variant_trials.h"
-#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 

@@ -9,10 +9,10 @@
 #include <set>
 #include <utility>
 
+#include "core/attention/reference_backend.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/variant_trials.h"
-#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 
@@ -192,7 +192,7 @@ void put_nearest_first(const VariantTrials& trials, FoundVariants& complete) {
 }
 
 // A first difference together with one that explains what is left.
-FoundVariants tried_pairs(const VariantTrials& trials, Candidates& found, SearchEffort& effort) {
+FoundVariants tried_pairs_of_variants(const VariantTrials& trials, Candidates& found, SearchEffort& effort) {
   std::ranges::stable_sort(found.partial, std::ranges::greater{},
                            [](const auto& candidate) { return candidate.second.agreeing; });
   FoundVariants pairs;
@@ -244,7 +244,7 @@ std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const A
     const std::vector<FittedVariant> fits = fitted_variants(trials.inputs());
     tried.singles += fits.size();
     found.complete = tried_fits(trials, fits);
-    if (found.complete.empty()) found.complete = tried_pairs(trials, found, tried);
+    if (found.complete.empty()) found.complete = tried_pairs_of_variants(trials, found, tried);
   }
   if (effort) *effort = tried;
   return named_causes(trials, std::move(found.complete));

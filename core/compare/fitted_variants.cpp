@@ -5,11 +5,11 @@
 #include <cmath>
 #include <utility>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/compare/mask_patterns.h"
 #include "core/compare/program_variants.h"
 #include "core/tensor/join.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -20,7 +20,7 @@ StageChange multiplied(Id id, double number) {
   return mapped(id, [number](double x) { return x * number; });
 }
 
-void add_masks(const AttentionInputs& inputs, std::vector<FittedVariant>& fits) {
+void add_fitted_masks(const AttentionInputs& inputs, std::vector<FittedVariant>& fits) {
   const AttentionOptions& o = inputs.options;
   const TraceTensors& t = inputs.tensors;
   const bool blocking = t.attn_mask || t.key_padding_mask || t.valid_lens || o.is_causal || o.sliding_window;
@@ -184,7 +184,7 @@ std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs) {
   std::vector<FittedVariant> fits;
   const AttentionOptions o = resolved_options(inputs);
   if (o.head_dim == 0) return fits;
-  add_masks(inputs, fits);
+  add_fitted_masks(inputs, fits);
   add_scores(inputs, o, fits);
   add_weights(fits);
   add_outputs(inputs, fits);

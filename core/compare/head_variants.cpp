@@ -6,12 +6,12 @@
 #include <numeric>
 #include <utility>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_readings.h"
 #include "core/tensor/join.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -34,7 +34,7 @@ Tensor laid_out(const Tensor& x, const Axes& axes, const Shape& out) {
   return moved.reshaped(out);
 }
 
-std::string letters(const Axes& axes, const std::array<const char*, 4>& names) {
+std::string axis_letters(const Axes& axes, const std::array<const char*, 4>& names) {
   std::vector<std::string> text;
   for (const int axis : axes) text.emplace_back(names[static_cast<std::size_t>(axis)]);
   return fmt::format("({})", join(text, ","));
@@ -128,12 +128,12 @@ void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
   Axes axes{0, 1, 2, 3};
   while (std::ranges::next_permutation(axes).found) {
     if (axes != Axes{0, 2, 1, 3}) {
-      const std::string text = letters(axes, split_names);
+      const std::string text = axis_letters(axes, split_names);
       variants.push_back(
           {fmt::format("q, k and v are split into heads by a view of {}, where ours is (N,H,L,D)", text),
            split_all(axes)});
       variants.push_back({fmt::format("the heads are joined by a view of {}, where ours is (N,L,H,Dv)",
-                                      letters(axes, merge_names)),
+                                      axis_letters(axes, merge_names)),
                           {merged_by_view(axes)}});
     }
   }
@@ -226,7 +226,7 @@ void add_copies(const AttentionInputs& inputs, ProgramVariants& variants) {
   }
 }
 
-void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
+void add_head_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes sizes = attention_sizes(inputs);
   const Index heads = sizes.heads;
   if (heads < 2 || inputs.options.op != Op::multi_head_attention) return;
@@ -312,7 +312,7 @@ void add_head_variants(const AttentionInputs& inputs, ProgramVariants& variants)
   add_copies(inputs, variants);
   add_views(inputs, variants);
   add_reshapes(inputs, variants);
-  add_orders(inputs, variants);
+  add_head_orders(inputs, variants);
   add_missing_heads(inputs, variants);
   add_shared(inputs, variants);
 }

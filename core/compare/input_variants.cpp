@@ -7,11 +7,11 @@
 #include <limits>
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
 #include "core/compare/mask_patterns.h"
 #include "core/tensor/join.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "core/attention/reference_backend.h"
 #include "core/compare/narrow_types.h"
 #include "core/compare/variant_trials.h"
-#include "core/reference/reference_backend.h"
 #include "core/tensor/join.h"
 
 namespace headwise {

@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include "core/attention/attention_mask.h"
-#include "core/trace/attention_sizes.h"
+#include "core/attention/attention_sizes.h"
 
 namespace headwise {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double unbounded = std::numeric_limits<double>::infinity();
 constexpr double large_negative = -1e9;
 }  // namespace
 
@@ -96,7 +96,7 @@ StageChange blocked_where(const MaskChoice& others, Blocks blocks) {
             const Index keys = attention_sizes(so_far.options, so_far.tensors).keys;
             return refilled4(merged_masks(so_far, others),
                              [&](const Cells& before, Index n, Index h, Index l, Index s) {
-                               return s < keys && blocks(n, h, l, s) ? -infinity : before(n, h, l, s);
+                               return s < keys && blocks(n, h, l, s) ? -unbounded : before(n, h, l, s);
                              });
           }};
 }

@@ -7,12 +7,12 @@
 #include <numeric>
 #include <utility>
 
+#include "core/attention/attention_sizes.h"
+#include "core/attention/check_attention_inputs.h"
 #include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
 #include "core/compare/mask_patterns.h"
 #include "core/compare/narrow_types.h"
-#include "core/trace/attention_sizes.h"
-#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {

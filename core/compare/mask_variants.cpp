@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/check_attention_inputs.h"
 #include "core/compare/mask_patterns.h"
 #include "core/tensor/join.h"
-#include "core/trace/attention_sizes.h"
-#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {

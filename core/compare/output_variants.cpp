@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "core/attention/add_and_norm.h"
+#include "core/attention/attention_sizes.h"
 #include "core/attention/linear.h"
+#include "core/attention/reference_backend.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/program_variants.h"
-#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/attention/attention_sizes.h"
 #include "core/compare/program_variants.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -152,7 +152,7 @@ void add_halves_of_parts(const AttentionInputs& inputs, ProgramVariants& variant
   }
 }
 
-void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
+void add_parameter_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionOptions& o = inputs.options;
   const TraceTensors& t = inputs.tensors;
   const Index rows = o.num_heads * o.head_dim;
@@ -314,7 +314,7 @@ void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& vari
         other.tensors.key = shared_tensor(other.tensors.value->reshaped(key.shape()));
         other.tensors.value = shared_tensor(key.reshaped(other.tensors.value->shape()));
       });
-  add_orders(inputs, variants);
+  add_parameter_orders(inputs, variants);
   add_fused_orders(inputs, variants);
   add_single_parts(inputs, variants);
   add_halves_of_parts(inputs, variants);

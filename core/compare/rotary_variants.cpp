@@ -8,10 +8,10 @@
 #include <tuple>
 #include <utility>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/compare/program_variants.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {

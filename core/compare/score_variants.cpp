@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
@@ -15,7 +16,6 @@
 #include "core/compare/narrow_types.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_readings.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -76,7 +76,7 @@ void add_transposed_weights(const AttentionSizes& s, ProgramVariants& variants) 
 }
 
 // Rows divided by their norm, or by their root mean square.
-StageChange normalised(Id id, bool root_mean_square, double epsilon) {
+StageChange normalised_scores(Id id, bool root_mean_square, double epsilon) {
   return with_rows(id, id, [=](std::span<double> row) {
     const double sum = std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
     const double norm =
@@ -87,8 +87,9 @@ StageChange normalised(Id id, bool root_mean_square, double epsilon) {
 
 void add_normalised(bool rotary, ProgramVariants& variants) {
   const auto both = [&](std::string text, Id q, Id k, bool root_mean_square, double epsilon) {
-    variants.push_back({std::move(text),
-                        {normalised(q, root_mean_square, epsilon), normalised(k, root_mean_square, epsilon)}});
+    variants.push_back(
+        {std::move(text),
+         {normalised_scores(q, root_mean_square, epsilon), normalised_scores(k, root_mean_square, epsilon)}});
   };
   const Id q = rotary ? Id::q_rotary : Id::q_heads, k = rotary ? Id::k_rotary : Id::k_heads;
   both("each row of q and of k is divided by its norm (cosine attention)", q, k, false, 0.0);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/attention/attention_options.h"
+#include "core/attention/tensor_names.h"
 #include "core/tensor/given_array.h"
-#include "core/trace/tensor_names.h"
 
 namespace headwise {
 

@@ -7,12 +7,12 @@
 #include <set>
 #include <stdexcept>
 
+#include "core/attention/attention_sizes.h"
+#include "core/attention/multi_head_attention.h"
+#include "core/attention/reference_backend.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/tensor_readings.h"
-#include "core/reference/multi_head_attention.h"
-#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {

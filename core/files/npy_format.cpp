@@ -14,7 +14,8 @@
 namespace headwise {
 namespace {
 
-constexpr std::uint32_t max_header_bytes = 10'000;  // as in numpy: a Python dict of three keys needs far less
+constexpr std::uint32_t max_npy_header_bytes =
+    10'000;  // as in numpy: a Python dict of three keys needs far less
 constexpr std::size_t data_alignment = 64;
 
 // Why an array of this dtype cannot be read.
@@ -170,7 +171,7 @@ std::string header_for(ElementType type, const std::vector<Index>& sizes) {
 constexpr std::string_view suffix = ".npy";
 constexpr std::uint64_t most_metadata_bytes = std::uint64_t{64} << 20;  // per entry
 
-std::string array_name(const InputFile& file, const ZipEntry& entry) {
+std::string zipped_array_name(const InputFile& file, const ZipEntry& entry) {
   const std::string_view name = entry.name;
   if (!name.ends_with(suffix) || name.size() == suffix.size())
     throw NotNumbers({file.path(), "an entry of the archive is not an array", entry.name,
@@ -186,7 +187,7 @@ bool is_metadata(const ZipEntry& entry) {
 // An entry whose header has been read and whose data is next.
 struct OpenEntry {
   OpenEntry(const InputFile& file, const ZipEntry& entry)
-      : name(array_name(file, entry)), where(file.path() + ": " + name), reader(file, entry) {
+      : name(zipped_array_name(file, entry)), where(file.path() + ": " + name), reader(file, entry) {
     header = read_npy_header(source(), entry.size, where);
   }
   ByteSource source() {
@@ -236,9 +237,9 @@ NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, c
   source(std::as_writable_bytes(std::span(length_bytes).first(length_size)));
   std::uint32_t length = 0;
   for (std::size_t i = length_size; i-- > 0;) length = length << 8 | length_bytes[i];
-  if (length > max_header_bytes)
+  if (length > max_npy_header_bytes)
     refuse_input(where, "the length of the npy header is wrong", fmt::format("{} bytes", length),
-                 fmt::format("at most {}", max_header_bytes));
+                 fmt::format("at most {}", max_npy_header_bytes));
   if (length > total_bytes - text_begin)
     refuse_input(where, "the npy header is cut off", fmt::format("{} bytes of it", total_bytes - text_begin),
                  fmt::format("{}", length), "the file may be incomplete: download or save it again");

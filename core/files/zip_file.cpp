@@ -187,7 +187,7 @@ class DirectoryReader {
   const InputFile& file_;
 };
 
-constexpr std::size_t chunk_bytes = 64 * 1024;
+constexpr std::size_t zip_chunk_bytes = 64 * 1024;
 constexpr std::size_t max_zlib_bytes = std::size_t{1} << 30;  // zlib counts in 32 bits
 
 constexpr std::uint64_t max_deflated_bytes = std::uint64_t{64} << 20;
@@ -287,7 +287,7 @@ struct ZipEntryReader::State {
   uLong crc = crc32(0, nullptr, 0);
   z_stream stream{};
   bool ended = false;
-  std::array<Bytef, chunk_bytes> input{};
+  std::array<Bytef, zip_chunk_bytes> input{};
 };
 
 ZipEntryReader::ZipEntryReader(const InputFile& file, const ZipEntry& entry)

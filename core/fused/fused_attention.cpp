@@ -68,12 +68,12 @@ QueryPlace query_place(const FusedAttention& a, Index task) {
   return {n, h, p, p * panel_lanes, std::min(panel_lanes, a.queries - p * panel_lanes)};
 }
 
-const float* queries_of(const FusedAttention& a, const PanelTask& t) {
+const float* queries_of_task(const FusedAttention& a, const PanelTask& t) {
   return a.q.first + t.n * a.q.batch + t.h * a.q.head + t.p * a.q.panel;
 }
 
 bool finite_queries(const FusedAttention& a, const PanelTask& t) {
-  const float* const first = queries_of(a, t);
+  const float* const first = queries_of_task(a, t);
   if (a.q.depth != 1) return a.kernels.finite(first, a.head_dim * panel_lanes);
   if (a.q.row == a.head_dim) return a.kernels.finite(first, t.rows * a.head_dim);
   bool finite = true;
@@ -205,7 +205,7 @@ void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index 
   const Index found = whole ? count : only_scaled ? reach.shared / panel_lanes * panel_lanes : 0;
   float* const scores = scores_of(a, t, from);
   if (found > 0) std::fill_n(t.largest, rows_at_once * widest_vector, -infinity);
-  a.kernels.multiply({.left = queries_of(a, t),
+  a.kernels.multiply({.left = queries_of_task(a, t),
                       .left_row = a.q.row,
                       .left_depth = a.q.depth,
                       .right = a.k.panel(t.n, t.g, from / panel_lanes),

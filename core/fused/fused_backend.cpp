@@ -7,20 +7,20 @@
 #include <vector>
 
 #include "core/attention/add_and_norm.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/check_attention_inputs.h"
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/kept_weights.h"
+#include "core/attention/reference_backend.h"
 #include "core/attention/score_scale.h"
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_layout.h"
 #include "core/fused/fused_projection.h"
 #include "core/fused/fused_rotary.h"
 #include "core/fused/head_shares.h"
-#include "core/reference/kept_weights.h"
-#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
-#include "core/trace/attention_sizes.h"
-#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {

@@ -1,11 +1,11 @@
 // The fast path on the CPU: the operator in f32 without its intermediates. It computes the same as the
-// reference (core/reference/reference_backend.h), up to f32 rounding.
+// reference (core/attention/reference_backend.h), up to f32 rounding.
 #pragma once
 
 #include <string>
 
+#include "core/attention/trace.h"
 #include "core/fused/kernels.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 
@@ -23,7 +23,7 @@ struct FusedRun {
   bool keep_projections = false;          // q, k and v too
   bool keep_head_output = false;          // head_output too
   const FusedKernels* kernels = nullptr;  // null: chosen_fused_kernels()
-  // For a module: its stages are reused up to the first that an edit affects (core/reference/stage_cache.h);
+  // For a module: its stages are reused up to the first that an edit affects (core/attention/stage_cache.h);
   // for q, k and v also the tokens that no edit affects, if there are enough of them. The bits are those of a
   // run without it, if it comes from this backend and the same kernels.
   TracePtr before = nullptr;

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <memory>
 
+#include "core/attention/attention_sizes.h"
 #include "core/fused/kernels.h"
 #include "core/tensor/task_threads.h"
 #include "core/tensor/tensor.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/reference/stage_cache.h"
+#include "core/attention/changed_tokens.h"
+#include "core/attention/stage_cache.h"
 #include "core/tensor/cancellation.h"
-#include "core/trace/changed_tokens.h"
 
 namespace headwise {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/attention/linear.h"
+#include "core/attention/trace.h"
 #include "core/fused/fused_layout.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 

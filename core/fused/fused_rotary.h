@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "core/attention/attention_sizes.h"
 #include "core/tensor/task_threads.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 

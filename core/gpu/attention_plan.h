@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/softmax.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_work.h"
 #include "core/tensor/shape.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
+#include "core/attention/check_attention_inputs.h"
+#include "core/attention/reference_backend.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/stage_cache.h"
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_rotary.h"
-#include "core/reference/reference_backend.h"
-#include "core/reference/stage_cache.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
-#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 

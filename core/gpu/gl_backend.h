@@ -1,14 +1,14 @@
 // The operator on the GPU with OpenGL compute shaders, in f32 and without its intermediates. It computes the
-// same as the reference (core/reference/reference_backend.h), up to f32 rounding. Needs a current context
+// same as the reference (core/attention/reference_backend.h), up to f32 rounding. Needs a current context
 // (compute_refusal()), the same one throughout.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "core/attention/trace.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_work.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 
@@ -43,7 +43,7 @@ class GlForward {
   // After everything is computed: restarts it from what is already on the GPU. Computes nothing yet.
   void again();
   // The same for other inputs. Arrays shared with the previous inputs stay on the GPU, and so do results up
-  // to the first affected stage (core/reference/stage_cache.h); if only inputs have changed, q, k and v are
+  // to the first affected stage (core/attention/stage_cache.h); if only inputs have changed, q, k and v are
   // computed for the tokens that differ. Throws like the constructor.
   void follow(const AttentionInputs& inputs);
   double progress() const;  // 0 … 1

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/attention/check_attention_inputs.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_linear.h"
@@ -8,7 +9,6 @@
 #include "core/gpu/gpu_rotary.h"
 #include "core/gpu/gpu_work.h"
 #include "core/gpu/storage_buffer.h"
-#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {
@@ -26,8 +26,8 @@ struct GpuHeadGains {
 constexpr Index block = 256;           // numbers of a work group
 constexpr double work_of_gain = 16.0;  // in multiply-adds: reading and writing it is what takes time
 
-void dispatch(const GpuHeadGains& g, const ComputeProgram& program, Index alignment, Index first_number,
-              Index count, Index first_block, Index blocks) {
+void dispatch_gains(const GpuHeadGains& g, const ComputeProgram& program, Index alignment, Index first_number,
+                    Index count, Index first_block, Index blocks) {
   program.use();
   program.set_size("count", count);
   program.set("head_output_offset", g.head_output->bind(0, first_number, count, alignment));
@@ -53,13 +53,13 @@ void add_head_gains(GpuWork& work, GpuPrograms& programs, const GpuHeadGains& g)
                .work = work_of_gain * static_cast<double>(block)};
     job.dispatch = [g, &program, alignment = limits.offset_alignment, first_number,
                     count](const GpuRange& range) {
-      dispatch(g, program, alignment, first_number, count, range.first_unit, range.units);
+      dispatch_gains(g, program, alignment, first_number, count, range.first_unit, range.units);
     };
     work.add(std::move(job));
   }
 }
 
-std::span<const float> numbers(const Tensor& tensor) {
+std::span<const float> numbers_of(const Tensor& tensor) {
   return tensor.values<float>();
 }
 
@@ -97,7 +97,7 @@ const StorageBuffer& GlForward::State::put(const char* name, const TensorPtr& te
   StorageBuffer& buffer = given[tensor.get()];
   if (!buffer) {
     buffer = StorageBuffer(name, tensor->size());
-    buffer.write(0, numbers(*tensor));
+    buffer.write(0, numbers_of(*tensor));
   }
   return buffer;
 }
@@ -115,11 +115,12 @@ void GlForward::State::add_key_rows(Projection which, Index width,
       const Index first = (n * sizes.kv_heads + g) * slab;
       const auto given_part = static_cast<std::size_t>(sizes.keys * width);
       if (fixed)
-        rows.write(first, numbers(*fixed).subspan(
+        rows.write(first, numbers_of(*fixed).subspan(
                               static_cast<std::size_t>(n * sizes.kv_heads + g) * given_part, given_part));
       if (bias_row)
-        rows.write(first + sizes.keys * width, numbers(*bias_row).subspan(static_cast<std::size_t>(g * width),
-                                                                          static_cast<std::size_t>(width)));
+        rows.write(first + sizes.keys * width,
+                   numbers_of(*bias_row).subspan(static_cast<std::size_t>(g * width),
+                                                 static_cast<std::size_t>(width)));
       if (trace->options.add_zero_attn)  // for earlier inputs the row may have been a bias row
         rows.write(first + slab - width, std::vector<float>(static_cast<std::size_t>(width)));
     }
@@ -174,9 +175,9 @@ void GlForward::State::add_projections(const ChangedInputs& changed) {
 // F.scaled_dot_product_attention: its inputs are the heads.
 void GlForward::State::put_heads() {
   const TraceTensors& t = trace->tensors;
-  q.write(0, numbers(*t.q_heads));
-  k.write(0, numbers(*t.k_heads));
-  v.write(0, numbers(*t.v_heads));
+  q.write(0, numbers_of(*t.q_heads));
+  k.write(0, numbers_of(*t.k_heads));
+  v.write(0, numbers_of(*t.v_heads));
 }
 
 void GlForward::State::add_rotary() {
@@ -232,7 +233,7 @@ void GlForward::State::put_frozen() {
   if (trace->options.frozen_heads.empty()) return;
   held.heads = trace->options.frozen_heads;
   held.weights = StorageBuffer("frozen_weights", weights->size());
-  if (weights->dtype() == DType::f32) return held.weights.write(0, numbers(*weights));
+  if (weights->dtype() == DType::f32) return held.weights.write(0, numbers_of(*weights));
   const auto given_numbers = weights->values<double>();
   const std::vector<float> rounded(given_numbers.begin(), given_numbers.end());
   held.weights.write(0, std::span<const float>(rounded));

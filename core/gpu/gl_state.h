@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
+#include "core/attention/attention_sizes.h"
+#include "core/attention/changed_tokens.h"
 #include "core/attention/in_projection.h"
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/gl_queue.h"
 #include "core/gpu/gpu_attention.h"
-#include "core/trace/attention_sizes.h"
-#include "core/trace/changed_tokens.h"
 
 namespace headwise {
 

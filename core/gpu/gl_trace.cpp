@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "core/attention/add_and_norm.h"
+#include "core/attention/kept_weights.h"
 #include "core/attention/softmax.h"
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_read.h"
-#include "core/reference/kept_weights.h"
 #include "core/tensor/cancellation.h"
 
 namespace headwise {

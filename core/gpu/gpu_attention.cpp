@@ -50,8 +50,8 @@ std::uint32_t bind_statistics(const StorageBuffer& statistics, Index base, Index
   return statistics.bind(4, 2 * (base + first), 2 * count, alignment) / 2 - static_cast<std::uint32_t>(first);
 }
 
-void dispatch(const GpuAttention& a, const ComputeProgram& program, const GpuLimits& limits, Index height,
-              const AttentionPiece& piece, const GpuRange& range) {
+void dispatch_attention(const GpuAttention& a, const ComputeProgram& program, const GpuLimits& limits,
+                        Index height, const AttentionPiece& piece, const GpuRange& range) {
   const AttentionSizes& s = a.sizes;
   const Index alignment = limits.offset_alignment, group = s.heads / s.kv_heads;
   const Index first_kv = piece.first_head / group, end_kv = (piece.first_head + piece.heads - 1) / group + 1;
@@ -139,7 +139,7 @@ void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& a) 
   for (const AttentionPiece& piece : plan.pieces) {
     GpuJob job = attention_job(s, tile, plan, piece, {a.reach, &a.masks->blocked()});
     job.dispatch = [a, &program, &limits, height = 64 * tile.rows, piece](const GpuRange& range) {
-      dispatch(a, program, limits, height, piece, range);
+      dispatch_attention(a, program, limits, height, piece, range);
     };
     work.add(std::move(job));
   }
@@ -181,8 +181,8 @@ struct Piece {
   Index n, slice, head, first_query, queries;
 };
 
-void dispatch(const GpuAttention& a, const GpuFrozenWeights& held, const ComputeProgram& program,
-              Index alignment, const Piece& piece, const GpuRange& range) {
+void dispatch_attention(const GpuAttention& a, const GpuFrozenWeights& held, const ComputeProgram& program,
+                        Index alignment, const Piece& piece, const GpuRange& range) {
   const AttentionSizes& s = a.sizes;
   const Index kv_row = piece.n * s.kv_heads + piece.head / (s.heads / s.kv_heads);
   const Index row = (piece.n * static_cast<Index>(held.heads.size()) + piece.slice) * s.queries;
@@ -232,8 +232,9 @@ void add_frozen_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention
                    .steps = (s.all_keys + keys_of_step - 1) / keys_of_step,
                    .most_steps = std::max<Index>(1, room / s.v_head_dim / keys_of_step),
                    .work = static_cast<double>(tile * keys_of_step * s.v_head_dim)};
-        job.dispatch = [a, &held, &program, alignment = limits.offset_alignment,
-                        piece](const GpuRange& range) { dispatch(a, held, program, alignment, piece, range); };
+        job.dispatch = [a, &held, &program, alignment = limits.offset_alignment, piece](const GpuRange& range) {
+          dispatch_attention(a, held, program, alignment, piece, range);
+        };
         work.add(std::move(job));
       }
     }

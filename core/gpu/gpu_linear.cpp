@@ -8,8 +8,8 @@
 namespace headwise {
 namespace {
 
-void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits& limits,
-              const LinearPiece& piece, Index first_block, Index blocks, const GpuRange& range) {
+void dispatch_linear(const GpuLinear& l, const ComputeProgram& program, const GpuLimits& limits,
+                     const LinearPiece& piece, Index first_block, Index blocks, const GpuRange& range) {
   const Index alignment = limits.offset_alignment;
   const Index part = piece.first_column / l.out_part;
   program.use();
@@ -68,8 +68,8 @@ void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& l) {
     GpuJob job = linear_job(sizes, tile, piece);
     job.dispatch = [l, &program, &limits, piece](const GpuRange& range) {
       for (Index done = 0; done < range.units; done += limits.groups_x)
-        dispatch(l, program, limits, piece, range.first_unit + done,
-                 std::min(limits.groups_x, range.units - done), range);
+        dispatch_linear(l, program, limits, piece, range.first_unit + done,
+                        std::min(limits.groups_x, range.units - done), range);
     };
     work.add(std::move(job));
   }

@@ -3,10 +3,10 @@
 
 #include <vector>
 
+#include "core/attention/changed_tokens.h"
 #include "core/gpu/gpu_programs.h"
 #include "core/gpu/gpu_work.h"
 #include "core/gpu/storage_buffer.h"
-#include "core/trace/changed_tokens.h"
 
 namespace headwise {
 

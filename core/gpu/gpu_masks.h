@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
 #include "core/gpu/attention_plan.h"
 #include "core/gpu/compute_program.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/storage_buffer.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 

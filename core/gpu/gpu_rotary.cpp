@@ -8,11 +8,11 @@
 namespace headwise {
 namespace {
 
-constexpr Index block = 256;               // numbers of a work group
+constexpr Index rotary_block = 256;        // numbers of a work group
 constexpr double work_of_rotation = 32.0;  // in multiply-adds: reading and writing it is what takes time
 
-void dispatch(const GpuRotary& r, const ComputeProgram& program, Index alignment, Index first_row,
-              Index count, Index first_block, Index blocks) {
+void dispatch_rotary(const GpuRotary& r, const ComputeProgram& program, Index alignment, Index first_row,
+                     Index count, Index first_block, Index blocks) {
   const Index first_number = first_row * r.width;
   program.use();
   program.set_size("count", count);
@@ -58,14 +58,14 @@ void add_rotary_embedding(GpuWork& work, GpuPrograms& programs, const GpuRotary&
   const GpuLimits& limits = programs.limits();
   const ComputeProgram& program = programs.rotary_embedding();
   const Index rows_each =
-      std::max<Index>(1, std::min(seen_numbers(limits) / r.width, limits.groups_x * block / r.width));
+      std::max<Index>(1, std::min(seen_numbers(limits) / r.width, limits.groups_x * rotary_block / r.width));
   for (Index row = 0; row < r.row_count; row += rows_each) {
     const Index count = std::min(rows_each, r.row_count - row) * r.width;
     GpuJob job{.kind = "rotary_embedding",
-               .units = (count + block - 1) / block,
-               .work = work_of_rotation * static_cast<double>(block)};
+               .units = (count + rotary_block - 1) / rotary_block,
+               .work = work_of_rotation * static_cast<double>(rotary_block)};
     job.dispatch = [r, &program, alignment = limits.offset_alignment, row, count](const GpuRange& range) {
-      dispatch(r, program, alignment, row, count, range.first_unit, range.units);
+      dispatch_rotary(r, program, alignment, row, count, range.first_unit, range.units);
     };
     work.add(std::move(job));
   }

@@ -1,4 +1,4 @@
-// The measured peak speed of a GPU, as of the processor in core/bench/machine_speed.h:
+// The measured peak speed of a GPU, as of the processor in core/fused/machine_speed.h:
 // the yardstick for the gl backend.
 #pragma once
 

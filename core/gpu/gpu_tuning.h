@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/attention/attention_sizes.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_work.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 

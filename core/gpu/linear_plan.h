@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "core/attention/changed_tokens.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_work.h"
-#include "core/trace/changed_tokens.h"
 
 namespace headwise {
 

@@ -64,8 +64,8 @@ ArrayFile open_layer(const Scenario& scenario, const std::string& path) {
   return opened;
 }
 
-const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path, const ArrayFiles* earlier,
-                              ArrayFiles& files) {
+const ArrayFile& layer_file(const Scenario& scenario, const std::string& path, const ArrayFiles* earlier,
+                            ArrayFiles& files) {
   const AttentionSpec& a = scenario.attention;
   const std::string key = fmt::format("{}\n{} {} {}", path, scenario.parameters.layer, a.num_heads,
                                       a.num_kv_heads.value_or(a.num_heads));
@@ -187,7 +187,7 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
     }
   }
   if (scenario.op == Op::multi_head_attention && is_of_model(scenario)) {
-    GivenArrays parameters = opened_layer(scenario, path_of(*scenario.parameters.file), earlier, files).arrays;
+    GivenArrays parameters = layer_file(scenario, path_of(*scenario.parameters.file), earlier, files).arrays;
     all.merge(parameters);
   }
   if (scenario.mask.file) {

@@ -1,9 +1,9 @@
 // Manual edits of cells of inputs, parameters and masks.
 #pragma once
 
+#include "core/attention/trace.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_plan.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 

@@ -192,8 +192,8 @@ void set_pair(std::vector<double>& row, Index column, double radians) {
 }
 
 template <class T>
-void fill(Tensor& tensor, const std::vector<Token>& tokens, Index batch, const EmbeddingLayout& layout,
-          std::uint64_t seed, bool positions) {
+void fill_embedding(Tensor& tensor, const std::vector<Token>& tokens, Index batch,
+                    const EmbeddingLayout& layout, std::uint64_t seed, bool positions) {
   const std::span<T> values = tensor.values<T>();
   auto out = values.begin();
   std::vector<double> row(static_cast<std::size_t>(layout.width));
@@ -310,7 +310,7 @@ Tensor text_embeddings(const std::vector<Token>& tokens, Index batch, const Embe
   Tensor tensor({{"N", batch}, {length_axis, static_cast<Index>(tokens.size())}, {width_axis, layout.width}},
                 dtype);
   if (batch == 0) return tensor;
-  dispatch_float(dtype, [&]<class T>() { fill<T>(tensor, tokens, batch, layout, seed, positions); });
+  dispatch_float(dtype, [&]<class T>() { fill_embedding<T>(tensor, tokens, batch, layout, seed, positions); });
   return tensor;
 }
 

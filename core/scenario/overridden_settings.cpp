@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/attention/attention_sizes.h"
+#include "core/attention/tensor_names.h"
 #include "core/files/json_text.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/json_document.h"
@@ -14,8 +16,6 @@
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
-#include "core/trace/attention_sizes.h"
-#include "core/trace/tensor_names.h"
 
 namespace headwise {
 namespace {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/attention/attention_sizes.h"
 #include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
@@ -21,7 +22,6 @@
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {

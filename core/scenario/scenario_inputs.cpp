@@ -8,7 +8,11 @@
 #include <vector>
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/check_attention_inputs.h"
+#include "core/attention/grad_output.h"
 #include "core/attention/projection_layouts.h"
+#include "core/attention/trace_warnings.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/scenario/cell_edits.h"
 #include "core/scenario/embeddings.h"
@@ -26,10 +30,6 @@
 #include "core/tensor/join.h"
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
-#include "core/trace/attention_sizes.h"
-#include "core/trace/check_attention_inputs.h"
-#include "core/trace/grad_output.h"
-#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {

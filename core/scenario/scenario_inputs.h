@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/attention/trace.h"
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
 #include "core/model/layers/attention_layers.h"
@@ -14,7 +15,6 @@
 #include "core/scenario/scenario.h"
 #include "core/tensor/given_array.h"
 #include "core/tensor/tensor.h"
-#include "core/trace/trace.h"
 
 namespace headwise {
 

@@ -14,7 +14,7 @@
 namespace headwise {
 namespace {
 
-void refuse(const std::string& key, const std::string& got, const std::string& remedy) {
+void refuse_text(const std::string& key, const std::string& got, const std::string& remedy) {
   throw Error(ExitStatus::usage,
               {key, "a model's layer takes the model's own text as query, key and value", got, "", remedy});
 }
@@ -43,9 +43,9 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
     return nullptr;
   }
   if (scenario.inputs.key_text)
-    refuse("inputs.key_text", one_line(*scenario.inputs.key_text, 40), "set inputs.key_text to null");
+    refuse_text("inputs.key_text", one_line(*scenario.inputs.key_text, 40), "set inputs.key_text to null");
   if (!scenario.inputs.self_attention)
-    refuse("inputs.self_attention", "false", "set inputs.self_attention to true");
+    refuse_text("inputs.self_attention", "false", "set inputs.self_attention to true");
   input->text = input->model->read(scenario.inputs.text);
   input->layer = scenario.parameters.layer;
   notes.insert(notes.end(), input->text.notices.begin(), input->text.notices.end());

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/tensor_names.h"
+#include "core/attention/tensor_names.h"
 #include "core/train/train_model.h"
 #include "core/train/training_run.h"
 

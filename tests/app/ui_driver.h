@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "app/gl/driver.h"
+#include "app/platform/driver.h"
 #include "app/platform/picture_surface.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/picture.h"
+#include "core/export/picture.h"
 #include "tests/skipped.h"
 
 namespace headwise {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "app/window/main_window.h"
-#include "core/picture/plane_rule.h"
+#include "core/export/plane_rule.h"
 #include "core/scenario/presets.h"
 #include "tests/app/ui_driver.h"
 

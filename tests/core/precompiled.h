@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/attention/reference_backend.h"
 #include "core/precompiled.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/fuzz/fuzz_target.h"

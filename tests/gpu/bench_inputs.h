@@ -1,7 +1,7 @@
 // Inputs of the bench: numbers of about the size that a layer sees, made quickly.
 #pragma once
 
-#include "core/trace/trace.h"
+#include "core/attention/trace.h"
 
 namespace headwise::gpu_bench {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/gl/driver.h"
+#include "app/platform/driver.h"
 #include "core/gpu/gpu_limits.h"
 #include "tests/gpu/json_text.h"
 #include "tests/gpu/phases.h"

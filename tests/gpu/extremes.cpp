@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "app/gl/offscreen_context.h"
-#include "core/bench/attention_work.h"
+#include "app/platform/offscreen_context.h"
+#include "core/fused/attention_work.h"
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/gpu_read.h"
 #include "core/gpu/storage_buffer.h"

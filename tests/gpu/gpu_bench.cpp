@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "app/gl/driver.h"
-#include "app/gl/offscreen_context.h"
+#include "app/platform/driver.h"
+#include "app/platform/offscreen_context.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/tensor/error.h"
 #include "tests/gpu/phases.h"

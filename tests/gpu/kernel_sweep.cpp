@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "core/bench/attention_work.h"
+#include "core/fused/attention_work.h"
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/gpu_programs.h"
 #include "core/gpu/storage_buffer.h"

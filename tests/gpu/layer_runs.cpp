@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/bench/attention_work.h"
+#include "core/fused/attention_work.h"
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/gpu_tuning.h"
 #include "tests/gpu/bench_inputs.h"

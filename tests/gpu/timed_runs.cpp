@@ -6,7 +6,7 @@
 #include <chrono>
 #include <vector>
 
-#include "core/bench/interleaved_runs.h"
+#include "core/fused/interleaved_runs.h"
 #include "core/gpu/gpu_faults.h"
 
 namespace headwise::gpu_bench {

@@ -24,71 +24,59 @@ struct Room {
 // them back. core/gpu is the OpenGL compute path.
 constexpr long idle_lines = 200;  // that a budget may have
 const std::map<std::string, Room> rooms{
-    {"core/tensor", {2170, {}}},
-    {"core/attention", {3010, {"core/tensor"}}},
-    {"core/files", {3920, {"core/tensor"}}},
-    {"core/picture", {4070, {"core/tensor", "core/files"}}},
-    {"core/trace", {4360, {"core/tensor", "core/attention"}}},
-    {"core/reference", {1740, {"core/tensor", "core/attention", "core/trace"}}},
-    {"core/fused", {2680, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
-    {"core/gpu", {4300, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
-    {"core/compare", {5890, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
-    {"core/bench", {410, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
-    {"core/model", {9160, {"core/tensor", "core/attention", "core/trace", "core/files"}}},
-    {"core/train", {6380, {"core/tensor", "core/attention", "core/trace", "core/files", "core/model"}}},
+    {"core/tensor", {2190, {}}},
+    {"core/attention", {9310, {"core/tensor"}}},
+    {"core/compare", {5790, {"core/tensor", "core/attention"}}},
+    {"core/files", {3840, {"core/tensor"}}},
+    {"core/export", {5010, {"core/tensor", "core/attention", "core/files"}}},
+    {"core/fused", {3080, {"core/tensor", "core/attention"}}},
+    {"core/gpu", {4300, {"core/tensor", "core/attention"}}},
+    {"core/model", {9050, {"core/tensor", "core/attention", "core/files"}}},
+    {"core/scenario", {6100, {"core/tensor", "core/attention", "core/files", "core/model"}}},
     {"core/backend",
-     {470,
-      {"core/tensor", "core/attention", "core/trace", "core/reference", "core/fused", "core/gpu",
-       "core/scenario", "core/files"}}},
-    {"core/scenario", {6180, {"core/tensor", "core/attention", "core/trace", "core/files", "core/model"}}},
-    {"core/answers",
-     {3410,
-      {"core/tensor", "core/attention", "core/trace", "core/reference", "core/compare", "core/scenario",
-       "core/model", "core/picture"}}},  // the habits of heads; views of a matrix
-    {"core/code", {980, {"core/tensor", "core/attention", "core/trace", "core/files", "core/answers"}}},
-    {"core/full_size", {740, {"core/tensor", "core/attention", "core/trace", "core/fused", "core/scenario"}}},
-    {"core/playlist", {1850, {"core/tensor", "core/trace", "core/files", "core/scenario", "core/answers"}}},
-    {"core/search", {590, {"core/tensor", "core/files"}}},
-    {"app/gl", {670, {}}},
-    {"app/render", {790, {"app/gl"}}},
-    {"app/platform", {1760, {"app/gl"}}},
-    {"app/session", {7830, {"app/gl", "app/platform"}}},
-    {"app/content", {5330, {"app/session"}}},
-    {"app/widgets", {4560, {"app/render", "app/platform", "app/session"}}},
-    {"app/panels", {650, {"app/widgets", "app/platform", "app/session", "app/content"}}},
-    {"app/stage", {8790, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
-    {"app/inspector",
-     {1400, {"app/stage", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
-    {"app/setup", {1740, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
-    {"app/sheets",
-     {4080, {"app/setup", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
-    {"app/training", {2100, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
-    {"app/opening", {520, {"app/widgets", "app/platform", "app/session", "app/content"}}},
+     {1220, {"core/tensor", "core/attention", "core/files", "core/fused", "core/gpu", "core/scenario"}}},
+    {"core/lessons",
+     {5500,
+      {"core/tensor", "core/attention", "core/compare", "core/files", "core/export", "core/model",
+       "core/scenario"}}},
+    {"core/train", {6380, {"core/tensor", "core/attention", "core/files", "core/model"}}},
+    {"app/platform", {3230, {}}},
+    {"app/session", {7780, {"app/platform"}}},
+    {"app/content", {5280, {"app/session"}}},
+    {"app/widgets", {4580, {"app/platform", "app/session"}}},
+    {"app/panels", {6970, {"app/platform", "app/session", "app/content", "app/widgets"}}},
+    {"app/stage", {10150, {"app/session", "app/content", "app/widgets", "app/panels"}}},
+    {"app/lesson", {2760, {"app/session", "app/content", "app/widgets", "app/panels", "app/stage"}}},
+    {"app/training", {2100, {"app/session", "app/content", "app/widgets", "app/panels"}}},
     {"app/window",
-     {9810,
-      {"app/opening", "app/training", "app/sheets", "app/setup", "app/inspector", "app/stage", "app/panels",
-       "app/widgets", "app/render", "app/platform", "app/session", "app/content"}}},
-    {"app/cli", {5110, {"app/window", "app/platform", "app/session", "app/gl"}}},
+     {7080,
+      {"app/platform", "app/session", "app/content", "app/widgets", "app/panels", "app/stage", "app/lesson",
+       "app/training"}}},
+    {"app/cli", {5070, {"app/platform", "app/session", "app/window"}}},
 };
 // Parsed by all files of a library (CMakeLists.txt), and so above its rooms.
 const std::set<std::string> precompiled{"core/precompiled.h", "app/precompiled.h", "app/cli/precompiled.h"};
-const std::set<std::string> gl_folders{"core/gpu", "app/gl", "app/render", "app/platform"};
-const std::set<std::string> imgui_folders{"app/platform",  "app/widgets", "app/panels", "app/stage",
-                                          "app/inspector", "app/setup",   "app/sheets", "app/training",
-                                          "app/opening",   "app/window"};
+const std::set<std::string> gl_folders{"core/gpu", "app/platform"};
+const std::set<std::string> imgui_folders{"app/platform", "app/widgets", "app/panels", "app/stage",
+                                          "app/training", "app/lesson",  "app/window"};
 
 // What HEADWISE_GPU_ONLY builds, by itself: folders, and single files that its tests share with others.
-const std::set<std::string> built_alone{"core/tensor",    "core/attention", "core/trace", "core/reference",
-                                        "core/fused",     "core/bench",     "core/gpu",   "app/gl",
-                                        "tests/core/gpu", "tests/gpu"};
+const std::set<std::string> built_alone{"core/tensor", "core/attention", "core/fused",
+                                        "core/gpu",    "tests/core/gpu", "tests/gpu"};
 const std::set<std::string> shared_alone{"core/precompiled.h",
-                                         "core/picture/image.h",
+                                         "core/export/image.h",
+                                         "app/platform/drawing_objects.h",
+                                         "app/platform/drawing_objects.cpp",
+                                         "app/platform/driver.h",
+                                         "app/platform/driver.cpp",
+                                         "app/platform/offscreen_context.h",
+                                         "app/platform/offscreen_context.cpp",
                                          "tests/checks.h",
                                          "tests/skipped.h",
                                          "tests/core/fused/agreement.h",
                                          "tests/core/fused/agreement.cpp",
-                                         "tests/core/trace/option_combinations.h",
-                                         "tests/core/trace/option_combinations.cpp",
+                                         "tests/core/attention/option_combinations.h",
+                                         "tests/core/attention/option_combinations.cpp",
                                          "tests/core/attention/random_inputs.h"};
 
 bool starts_with_any(const std::string& text, std::initializer_list<const char*> prefixes) {
@@ -104,28 +92,53 @@ std::string folder_of(const std::string& path) {
   return second == std::string::npos ? path.substr(0, path.find('/')) : path.substr(0, second);
 }
 
+struct Include {
+  std::string header;
+  bool quoted;  // "…", and not <…>
+};
+
+std::vector<Include> includes_of(const std::string& content) {
+  static const std::regex line(R"((?:^|\n)\s*#\s*include\s*([<"])([^>"\n]+)[>"])");
+  std::vector<Include> found;
+  for (std::sregex_iterator at(content.begin(), content.end(), line), end; at != end; ++at)
+    found.push_back({(*at)[2], (*at)[1] == "\""});
+  return found;
+}
+
+struct Source {
+  std::string path, content;
+};
+
+std::vector<Source> sources_of(std::initializer_list<const char*> tops) {
+  const fs::path root = HEADWISE_SOURCE_DIR;
+  std::vector<Source> sources;
+  for (const char* top : tops) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cpp") continue;
+      std::ifstream file(entry.path());
+      sources.push_back({fs::relative(entry.path(), root).string(),
+                         std::string((std::istreambuf_iterator<char>(file)), {})});
+    }
+  }
+  return sources;
+}
+
 std::vector<std::string> broken_rules(const std::string& path, const std::string& content) {
-  static const std::regex include_line(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
   const std::string folder = folder_of(path);
+  const auto room = rooms.find(folder);
   std::vector<std::string> broken;
-  std::istringstream lines(content);
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (!std::regex_search(line, match, include_line)) continue;
-    const std::string header = match[1];
+  for (const auto& [header, quoted] : includes_of(content)) {
     const auto breaks = [&](const std::string& rule) {
       broken.push_back(fmt::format("{} includes {}: {}", path, header, rule));
     };
     if (path.starts_with("core/") && header.starts_with("app/")) breaks("core never includes app");
-    if (starts_with_any(header, {"epoxy/", "GL/", "GLES", "EGL/", "KHR/"}) && !gl_folders.contains(folder)) {
-      breaks("GL headers only in core/gpu, app/gl, app/render and app/platform");
-    }
+    if (starts_with_any(header, {"epoxy/", "GL/", "GLES", "EGL/", "KHR/"}) && !gl_folders.contains(folder))
+      breaks("GL headers only in core/gpu and app/platform");
     if (header.starts_with("GLFW/") && folder != "app/platform") breaks("GLFW only in app/platform");
     if (header.find("imgui") != std::string::npos && !imgui_folders.contains(folder) &&
-        !precompiled.contains(path)) {
+        !precompiled.contains(path))
       breaks("ImGui only where the window is drawn");
-    }
-    const auto room = rooms.find(folder);
     const bool ours = header.starts_with("core/") || (path.starts_with("app/") && header.starts_with("app/"));
     if (room != rooms.end() && ours && !precompiled.contains(path)) {
       const std::string target = folder_of(header);
@@ -145,16 +158,11 @@ bool is_built_alone(const std::string& path) {
 
 // Includes of a file of HEADWISE_GPU_ONLY that are not there on a machine with a compiler and a driver.
 std::vector<std::string> missing_alone(const std::string& path, const std::string& content) {
-  static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   std::vector<std::string> missing;
-  std::istringstream lines(content);
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (!std::regex_search(line, match, include_line)) continue;
-    const std::string header = match[2];
-    const bool library = header.find('/') != std::string::npos && match[1] == "<";
+  for (const auto& [header, quoted] : includes_of(content)) {
+    const bool library = !quoted && header.find('/') != std::string::npos;
     const bool there = library ? starts_with_any(header, {"Eigen/", "fmt/", "epoxy/", "doctest/", "sys/"})
-                               : match[1] == "<" || is_built_alone(header);
+                               : !quoted || is_built_alone(header);
     if (!there)
       missing.push_back(fmt::format("{} includes {}, which HEADWISE_GPU_ONLY does not build", path, header));
   }
@@ -164,38 +172,25 @@ std::vector<std::string> missing_alone(const std::string& path, const std::strin
 }  // namespace
 
 TEST_CASE("what is built for a machine with a GPU and little else includes nothing that is not there") {
-  const fs::path root = HEADWISE_SOURCE_DIR;
   std::size_t files = 0;
-  for (const char* top : {"core", "app", "tests"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
-      const std::string path = fs::relative(entry.path(), root).string(), extension = entry.path().extension();
-      if ((extension != ".h" && extension != ".cpp") || !is_built_alone(path)) continue;
-      std::ifstream file(entry.path());
-      const std::string content((std::istreambuf_iterator<char>(file)), {});
-      for (const std::string& rule : missing_alone(path, content)) FAIL_CHECK(rule);
-      ++files;
-    }
+  for (const auto& [path, content] : sources_of({"core", "app", "tests"})) {
+    if (!is_built_alone(path)) continue;
+    for (const std::string& rule : missing_alone(path, content)) FAIL_CHECK(rule);
+    ++files;
   }
   CHECK(files > 100);
   CHECK(missing_alone("core/gpu/a.cpp", "#include \"core/files/npy.h\"\n").size() == 1);
   CHECK(missing_alone("tests/gpu/a.cpp", "#include <nlohmann/json.hpp>\n").size() == 1);
-  CHECK(missing_alone("app/gl/a.cpp", "#include <vector>\n#include \"core/gpu/object.h\"\n").empty());
+  CHECK(missing_alone("core/gpu/a.cpp", "#include <vector>\n#include \"core/gpu/object.h\"\n").empty());
 }
 
 TEST_CASE("every source file includes only what its layer may know, and no room outgrows its budget") {
-  const fs::path root = HEADWISE_SOURCE_DIR;
   std::map<std::string, long> lines;  // of the rooms that are there
-  for (const char* top : {"core", "app"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
-      const std::string extension = entry.path().extension();
-      if (extension != ".h" && extension != ".cpp") continue;
-      const std::string path = fs::relative(entry.path(), root).string();
-      std::ifstream file(entry.path());
-      const std::string content((std::istreambuf_iterator<char>(file)), {});
-      if (folder_of(path).find('/') != std::string::npos)
-        lines[folder_of(path)] += static_cast<long>(std::ranges::count(content, '\n'));
-      for (const std::string& rule : broken_rules(path, content)) FAIL_CHECK(rule);
-    }
+  for (const auto& [path, content] : sources_of({"core", "app"})) {
+    const std::string folder = folder_of(path);
+    if (folder.find('/') != std::string::npos && folder != path)
+      lines[folder] += static_cast<long>(std::ranges::count(content, '\n'));
+    for (const std::string& rule : broken_rules(path, content)) FAIL_CHECK(rule);
   }
   // A room that the table does not know could include anything.
   CHECK(lines.size() == rooms.size());
@@ -208,15 +203,38 @@ TEST_CASE("every source file includes only what its layer may know, and no room 
   }
 }
 
+TEST_CASE("a room has one door: room.h says what the room is for and names the headers that others include") {
+  std::map<std::string, std::set<std::string>> named, entered;
+  for (const auto& [path, content] : sources_of({"core", "app"})) {
+    const std::string folder = folder_of(path);
+    const bool door = path == folder + "/room.h";
+    if (door) CHECK_MESSAGE(content.starts_with("// "), path, " does not say what the room is for");
+    if (precompiled.contains(path)) continue;
+    for (const auto& [header, quoted] : includes_of(content)) {
+      if (door) named[folder].insert(header);
+      if (!door && folder_of(header) != folder && rooms.contains(folder_of(header)))
+        entered[folder_of(header)].insert(header);
+    }
+  }
+  for (const auto& [name, room] : rooms) {
+    CHECK_MESSAGE(fs::exists(fs::path(HEADWISE_SOURCE_DIR) / name / "room.h"), name, " has no room.h");
+    for (const std::string& header : entered[name])
+      CHECK_MESSAGE(named[name].contains(header), name, "/room.h does not name ", header,
+                    ", which others include");
+    for (const std::string& header : named[name])
+      CHECK_MESSAGE(entered[name].contains(header), name, "/room.h names ", header,
+                    ", which no other room includes");
+  }
+}
+
 TEST_CASE("the include rules catch each kind of breach") {
   CHECK(broken_rules("core/tensor/a.h", "#include \"app/session/session.h\"\n").size() == 1);
-  CHECK(broken_rules("core/attention/a.cpp", "#include \"core/trace/trace.h\"\n").size() == 1);
+  CHECK(broken_rules("core/attention/a.cpp", "#include \"core/gpu/gl_state.h\"\n").size() == 1);
   CHECK(broken_rules("app/stage/a.cpp", "#include <epoxy/gl.h>\n").size() == 1);
   CHECK(broken_rules("app/widgets/a.cpp", "#include <GLFW/glfw3.h>\n").size() == 1);
   CHECK(broken_rules("app/session/a.cpp", "#include <imgui.h>\n").size() == 1);
-  CHECK(broken_rules("app/render/a.cpp", "  # include \"imgui_internal.h\"\n").size() == 1);
-  CHECK(broken_rules("app/content/a.h", "#include <imgui.h>\n").size() == 1);
+  CHECK(broken_rules("app/platform/a.cpp", "#include \"app/widgets/painter.h\"\n").size() == 1);
+  CHECK(broken_rules("app/content/a.cpp", "  # include \"imgui_internal.h\"\n").size() == 1);
   CHECK(broken_rules("app/stage/a.h", "#include \"app/window/window_state.h\"\n").size() == 1);
-  CHECK(broken_rules("core/trace/a.cpp", "#include \"core/reference/stage_cache.h\"\n").size() == 1);
-  CHECK(broken_rules("app/stage/a.cpp", "#include <imgui.h>\n#include \"core/trace/trace.h\"\n").empty());
+  CHECK(broken_rules("app/stage/a.cpp", "#include <imgui.h>\n#include \"core/attention/trace.h\"\n").empty());
 }

@@ -35,7 +35,7 @@ struct Rows {
 };
 
 // A packed array narrower than three times E has fewer heads for keys and values.
-Rows rows_of(const AttentionLayer& layer) {
+Rows packed_rows_of(const AttentionLayer& layer) {
   const Index packed = layer.packed_rows, E = layer.query_width;
   if (packed == 0) return {layer.q_rows, layer.k_rows, layer.v_rows};
   if (packed > E && packed < 3 * E && (packed - E) % 2 == 0) return {E, (packed - E) / 2, (packed - E) / 2};
@@ -254,7 +254,7 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
 
 std::vector<HeadChoice> head_choices(const AttentionLayer& layer) {
   std::vector<HeadChoice> choices;
-  const Rows rows = rows_of(layer);
+  const Rows rows = packed_rows_of(layer);
   const bool even = layer.family->positions == "rotary";
   for (Index heads = 1; heads <= std::min(rows.q, most_heads); ++heads) {
     if (rows.q % heads != 0) continue;
@@ -284,7 +284,7 @@ std::optional<HeadChoice> likeliest_heads(const AttentionLayer& layer) {
   const std::vector<HeadChoice> all = head_choices(layer);
   if (all.empty()) return std::nullopt;
   const auto of_width = [&](Index width) { return std::ranges::find(all, width, &HeadChoice::head_dim); };
-  const Index rows = rows_of(layer).q;
+  const Index rows = packed_rows_of(layer).q;
   for (const KnownRows& known : known_rows) {
     if (rows != known.rows || (!known.family.empty() && known.family != layer.family->name)) continue;
     if (const auto at = of_width(known.width); at != all.end()) return *at;

@@ -36,7 +36,7 @@ std::string byte_piece(int byte) {
 }
 
 // The byte that "<0xE2>" represents, or −1.
-int byte_of(std::string_view piece) {
+int represented_byte(std::string_view piece) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
   const std::size_t high = digits.find(piece[3]), low = digits.find(piece[4]);
@@ -153,7 +153,7 @@ std::vector<PairSymbol> SentencePiecePairs::symbols_of(std::string_view text) co
 std::string SentencePiecePairs::decode(std::span<const std::string_view> pieces) const {
   std::string text;
   for (const std::string_view piece : pieces) {
-    if (const int byte = options_.byte_fallback ? byte_of(piece) : -1; byte >= 0) {
+    if (const int byte = options_.byte_fallback ? represented_byte(piece) : -1; byte >= 0) {
       text.push_back(static_cast<char>(byte));
       continue;
     }

@@ -256,7 +256,7 @@ bool is_opt_model(const fs::path& folder) {
 }
 
 // Tokens that tokenizer_config.json adds after the vocabulary: {"151643": {"content": …}, …}.
-std::vector<AddedToken> read_added_tokens(const JsonValue& decoder) {
+std::vector<AddedToken> tokens_added_later(const JsonValue& decoder) {
   std::vector<AddedToken> added;
   if (decoder.json().is_null()) return added;
   for (const auto& [key, unused] : decoder.object("{ID: {content}}").json().items()) {
@@ -279,7 +279,7 @@ Tokenizer from_merges(const fs::path& folder) {
     refuse_input(where, "this tokenizer_class is unknown for vocab.json and merges.txt", name,
                  "GPT2Tokenizer, RobertaTokenizer or Qwen2Tokenizer",
                  "put the model's tokenizer.json next to it");
-  std::vector<AddedToken> added = read_added_tokens(config["added_tokens_decoder"]);
+  std::vector<AddedToken> added = tokens_added_later(config["added_tokens_decoder"]);
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(
       parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added), where);
   // Files that do not specify it: RoBERTa's vocabulary has its special tokens, and not GPT-2's.

@@ -236,7 +236,7 @@ void read_pre_tokenizer(const JsonValue& pre, BytePairOptions& options) {
   options.byte_level.split = split ? SplitPattern::gpt2 : SplitPattern::none;
 }
 
-constexpr const char* space_mark = "\u2581";
+constexpr const char* space_replacement = "\u2581";
 
 // {"type": "Replace", "pattern": {"String": FROM}, "content": TO}
 bool is_replacement(const JsonValue& part, const char* from, const char* to) {
@@ -249,11 +249,11 @@ std::optional<SpaceBefore> read_marks(const JsonValue& normalizer) {
   const std::vector<JsonValue> parts = parts_of(normalizer, "normalizers");
   if (parts.empty()) return std::nullopt;
   const auto prepends = [&](const JsonValue& part) {
-    return type_of(part) == "Prepend" && part.text("prepend", "") == space_mark;
+    return type_of(part) == "Prepend" && part.text("prepend", "") == space_replacement;
   };
   const bool prepended = prepends(parts.front());
   for (std::size_t i = prepended ? 1 : 0; i < parts.size(); ++i)
-    if (!is_replacement(parts[i], " ", space_mark))
+    if (!is_replacement(parts[i], " ", space_replacement))
       refuse(normalizer, fmt::format("SentencePiece with the normalizer {}", type_of(parts[i])));
   if (parts.size() != (prepended ? 2 : 1))
     refuse(normalizer, fmt::format("SentencePiece with {} normalizers", parts.size()));
@@ -263,7 +263,7 @@ std::optional<SpaceBefore> read_marks(const JsonValue& normalizer) {
 // For the pre_tokenizer Metaspace; nullopt if there is none.
 std::optional<SpaceBefore> read_metaspace(const JsonValue& pre) {
   if (pre.json().is_null()) return std::nullopt;
-  if (type_of(pre) != "Metaspace" || pre.text("replacement", space_mark) != space_mark)
+  if (type_of(pre) != "Metaspace" || pre.text("replacement", space_replacement) != space_replacement)
     refuse(pre, fmt::format("SentencePiece with the pre_tokenizer {}", type_of(pre)));
   if (pre.flag("split", true)) refuse(pre, "SentencePiece's BPE of words that Metaspace splits");
   const bool prefixed = pre.flag("add_prefix_space", true);  // as in old files
@@ -283,7 +283,7 @@ bool read_space_decoder(const JsonValue& decoder, SpaceBefore before) {
       strips = part.at("start") == 1;
     } else if (type == "Metaspace") {
       strips = before != SpaceBefore::never;
-    } else if (type != "ByteFallback" && type != "Fuse" && !is_replacement(part, space_mark, " ")) {
+    } else if (type != "ByteFallback" && type != "Fuse" && !is_replacement(part, space_replacement, " ")) {
       refuse(decoder, fmt::format("SentencePiece with the decoder {}", type));
     }
   }

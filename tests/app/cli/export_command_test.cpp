@@ -3,8 +3,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "core/attention/reference_backend.h"
 #include "core/files/array_files.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"

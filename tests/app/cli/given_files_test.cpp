@@ -12,7 +12,7 @@ using namespace headwise;
 
 namespace {
 
-const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
+const std::string models_to_give = HEADWISE_SOURCE_DIR "/assets/models/";
 
 NamedTensor ones(const std::string& name, Shape shape) {
   Tensor tensor(std::move(shape), DType::f32);
@@ -21,13 +21,13 @@ NamedTensor ones(const std::string& name, Shape shape) {
 }
 
 const Shape three_tokens{{"N", 1}, {"L", 3}, {"E", 8}};
-constexpr const char* small = R"({"headwise":1,"attention":{"embed_dim":8,"num_heads":2}})";
+constexpr const char* small_scenario = R"({"headwise":1,"attention":{"embed_dim":8,"num_heads":2}})";
 
 }  // namespace
 
 TEST_CASE("an --input file of which nothing is used is status 3, with the names that are expected") {
   const TemporaryFolder folder;
-  const std::string out = folder.file("out.npz"), scenario = folder.with_file("small.json", small);
+  const std::string out = folder.file("out.npz"), scenario = folder.with_file("small.json", small_scenario);
   write_npz(folder.file("x.npz"), {ones("x", three_tokens), ones("Query", three_tokens)});
   write_npz(folder.file("empty.npz"), {});
   write_npy(folder.file("Query.npy"), *ones("Query", three_tokens).tensor);
@@ -54,8 +54,8 @@ TEST_CASE("an --input file of which nothing is used is status 3, with the names 
 
 TEST_CASE("with another program's names nothing is compared, and no --input file is written over") {
   const TemporaryFolder folder;
-  const std::string scenario = folder.with_file("small.json", small), given = folder.file("given.npz"),
-                    theirs = folder.file("theirs.npz");
+  const std::string scenario = folder.with_file("small.json", small_scenario),
+                    given = folder.file("given.npz"), theirs = folder.file("theirs.npz");
   write_npz(given, {ones("query", three_tokens), ones("self_attn.in_proj_weight", {{"R", 24}, {"E", 8}})});
   write_npz(theirs, {ones("output", three_tokens)});
   const ProgramResult compared = run_program({"compare", scenario, "--input", given, "--with", theirs});
@@ -89,7 +89,7 @@ TEST_CASE("a playlist is told from a scenario, and a folder from a picture, befo
 
 TEST_CASE("inputs.source \"file\" takes its arrays from --input too") {
   const TemporaryFolder folder;
-  const std::string out = folder.file("out.npz"), scenario = folder.with_file("small.json", small);
+  const std::string out = folder.file("out.npz"), scenario = folder.with_file("small.json", small_scenario);
   write_npy(folder.file("query.npy"), *ones("query", three_tokens).tensor);
   const Words words{"run", scenario, "--set", "inputs.source=file", "--only", "query", "-o", out};
   const ProgramResult result = run_well(joined({words, {"--input", folder.file("query.npy")}}));
@@ -130,7 +130,7 @@ TEST_CASE("an unknown key of a scenario is told the key that has it as a part") 
 
 TEST_CASE("run of a model's folder says which text it reads, unless it was told one") {
   const TemporaryFolder folder;
-  const Words run{"run", own_models + "sentences", "--only", "query", "--strict",
+  const Words run{"run", models_to_give + "sentences", "--only", "query", "--strict",
                   "-o",  folder.file("out.npz")};
   const auto noted = [&](const Words& more) {
     return run_well(joined({run, more})).err;  // a note is no warning
@@ -143,14 +143,15 @@ TEST_CASE("run of a model's folder says which text it reads, unless it was told 
 }
 
 TEST_CASE("info of a model with --set says what that layer is and costs") {
-  const ProgramResult layer = run_well({"info", own_models + "copycat", "--set", "parameters.layer=1"});
+  const ProgramResult layer = run_well({"info", models_to_give + "copycat", "--set", "parameters.layer=1"});
   CHECK_CONTAINS(layer.out, "Parameters");
   CHECK_CONTAINS(layer.out, "in_proj_weight");
-  const ProgramResult no_such = run_program({"info", own_models + "copycat", "--set", "parameters.layer=7"});
+  const ProgramResult no_such =
+      run_program({"info", models_to_give + "copycat", "--set", "parameters.layer=7"});
   CHECK(no_such.status == 3);
   CHECK_CONTAINS(no_such.err, "0 to 1");
   const ProgramResult both =
-      run_program({"info", own_models + "copycat", "--set", "parameters.layer=1", "--text", "river"});
+      run_program({"info", models_to_give + "copycat", "--set", "parameters.layer=1", "--text", "river"});
   CHECK(both.status == 2);
   const TemporaryFolder folder;
   write_npz(folder.file("x.npz"), {ones("x", three_tokens)});

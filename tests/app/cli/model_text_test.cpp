@@ -14,18 +14,18 @@ using namespace headwise;
 
 namespace {
 
-const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
+const std::string models_with_text = HEADWISE_SOURCE_DIR "/assets/models/";
 const std::string small_models = HEADWISE_SOURCE_DIR "/tests/golden/models/";
 
 }  // namespace
 
 TEST_CASE("info of a model says what its blocks and its tokenizer are, or why text cannot go in") {
-  const ProgramResult own = run_well({"info", own_models + "sentences"});
+  const ProgramResult own = run_well({"info", models_with_text + "sentences"});
   CAPTURE(own.out);
   CHECK_CONTAINS(own.out, "encoder: post-LayerNorm blocks, GELU, learned positions (at most 64 tokens)");
   CHECK_CONTAINS(own.out, "tokenizer: WordPiece, 3846 pieces");
   CHECK_CONTAINS(own.out, "predicts 3846 words");
-  CHECK_CONTAINS(run_program({"info", own_models + "copycat"}).out, "tokenizer: word list, 327 pieces");
+  CHECK_CONTAINS(run_program({"info", models_with_text + "copycat"}).out, "tokenizer: word list, 327 pieces");
   const ProgramResult bare = run_program({"info", small_models + "bert_without_words"});
   CAPTURE(bare.out);
   CHECK_CONTAINS(bare.out, "cannot read text: ");
@@ -37,7 +37,7 @@ TEST_CASE("info of a model says what its blocks and its tokenizer are, or why te
 TEST_CASE("run takes a model as it is, with the settings of its layer") {
   const TemporaryFolder folder;
   const std::string out = folder.file("out.npz");
-  run_well({"run", own_models + "copycat", "--set", "parameters.layer=1", "--set",
+  run_well({"run", models_with_text + "copycat", "--set", "parameters.layer=1", "--set",
             "inputs.text=garden river lamp", "--only", "attn_weights", "-o", out});
   CHECK(read_array_file(out).at(0).tensor->shape().size(2) == 4);  // <|endoftext|> before the words
   // Grouped heads, rotary positions and the causal mask are the model's; no tokenizer: the inputs are random.
@@ -47,7 +47,7 @@ TEST_CASE("run takes a model as it is, with the settings of its layer") {
 }
 
 TEST_CASE("info of a model as JSON has its encoder and its tokenizer") {
-  const auto json = nlohmann::json::parse(run_program({"info", own_models + "copycat", "--json"}).out);
+  const auto json = nlohmann::json::parse(run_program({"info", models_with_text + "copycat", "--json"}).out);
   const nlohmann::json& model = json.at("model");
   CHECK(model.at("encoder").at("vocabulary") == 327);
   CHECK(model.at("encoder").at("max_positions") == 64);
@@ -63,7 +63,7 @@ TEST_CASE("run gives a layer of a model its true input, and tells the words that
       {"headwise", 1},
       {"attention", {{"embed_dim", 128}, {"num_heads", 4}, {"bias", true}}},
       {"inputs", {{"source", "text"}, {"text", text}}},
-      {"parameters", {{"source", "model"}, {"file", own_models + "copycat"}, {"layer", 1}}},
+      {"parameters", {{"source", "model"}, {"file", models_with_text + "copycat"}, {"layer", 1}}},
       {"mask", {{"is_causal", true}}}};
   const std::string out = folder.file("trace.npz");
   const ProgramResult result = run_well({"run", folder.with_file("scenario.json", scenario.dump()), "-o", out});
@@ -72,17 +72,17 @@ TEST_CASE("run gives a layer of a model its true input, and tells the words that
   for (const NamedTensor& array : read_array_file(out))
     if (array.name == "query") query = array.tensor;
   REQUIRE(query);
-  const auto model = TextModel::open(own_models + "copycat");
+  const auto model = TextModel::open(models_with_text + "copycat");
   const Transformer::Pass pass = model->transformer()->run(model->read(text).ids);
   CHECK(identical(query->reshaped(pass.layer_inputs[1]->shape()), *pass.layer_inputs[1]));
 }
 
 TEST_CASE("info of a text tells the heads and no list of tensors, and of an empty one a sentence") {
-  const ProgramResult heads = run_well({"info", own_models + "sentences", "--text", "the dog ran ."});
+  const ProgramResult heads = run_well({"info", models_with_text + "sentences", "--text", "the dog ran ."});
   CHECK(heads.out.starts_with("heads on 6 tokens:"));
   CHECK_LACKS(heads.out, "encoder.layer.0.attention.self.query.weight");
   for (const std::string model : {"sentences", "copycat"}) {
-    const ProgramResult empty = run_well({"info", own_models + model, "--text", " ", "--mute"});
+    const ProgramResult empty = run_well({"info", models_with_text + model, "--text", " ", "--mute"});
     CHECK(empty.out == "the text is empty, so nothing was measured\n");
   }
 }
@@ -138,7 +138,7 @@ TEST_CASE("a folder whose file is damaged is refused in one line, by the window 
 TEST_CASE("a model without words has its table of heads, and one line says why no head is muted") {
   const TemporaryFolder folder;
   const std::string model = folder.file("model");
-  std::filesystem::copy(own_models + "sentences", model, std::filesystem::copy_options::recursive);
+  std::filesystem::copy(models_with_text + "sentences", model, std::filesystem::copy_options::recursive);
   std::vector<NamedTensor> arrays = read_array_file(model + "/model.safetensors");
   std::erase_if(arrays, [](const NamedTensor& array) { return array.name.starts_with("cls."); });
   write_safetensors(model + "/model.safetensors", arrays, {});
@@ -161,7 +161,7 @@ TEST_CASE("a file of a model that is none says what it is and what was expected"
       CAPTURE(is_folder);
       const TemporaryFolder folder;
       const std::string model = folder.file("model"), file = model + "/" + name;
-      std::filesystem::copy(own_models + "sentences", model, std::filesystem::copy_options::recursive);
+      std::filesystem::copy(models_with_text + "sentences", model, std::filesystem::copy_options::recursive);
       std::filesystem::remove(file);
       if (is_folder)
         std::filesystem::create_directory(file);
@@ -177,7 +177,7 @@ TEST_CASE("a file of a model that is none says what it is and what was expected"
 TEST_CASE("a layer that cannot be computed is told in a sentence") {
   const TemporaryFolder folder;
   const std::string model = folder.file("model");
-  std::filesystem::copy(own_models + "sentences", model, std::filesystem::copy_options::recursive);
+  std::filesystem::copy(models_with_text + "sentences", model, std::filesystem::copy_options::recursive);
   auto config = nlohmann::json::parse(std::ifstream(model + "/config.json"));
   config["num_attention_heads"] = 7;
   std::ofstream(model + "/config.json") << config.dump();

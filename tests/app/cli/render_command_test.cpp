@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/playlist/stage_view.h"
+#include "core/lessons/stage_view.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/checks.h"
+#include "tests/core/export/read_png.h"
 #include "tests/core/files/temporary_folder.h"
-#include "tests/core/picture/read_png.h"
 #include "tests/skipped.h"
 
 using namespace headwise;

@@ -7,8 +7,8 @@
 #include <csignal>
 #include <fstream>
 
+#include "core/attention/reference_backend.h"
 #include "core/files/array_files.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/random.h"

@@ -6,8 +6,8 @@
 #include "app/content/map_figures.h"
 #include "app/content/step_words.h"
 #include "app/widgets/text_column.h"
-#include "core/code/code_lines.h"
-#include "core/picture/number_text.h"
+#include "core/export/code_lines.h"
+#include "core/export/number_text.h"
 #include "tests/app/stage/stage_trace.h"
 #include "tests/checks.h"
 

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "app/session/comparison_target.h"
-#include "core/answers/head_width_comparison.h"
-#include "core/answers/tensor_change.h"
+#include "core/lessons/head_width_comparison.h"
+#include "core/lessons/tensor_change.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/checks.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <thread>
 
-#include "app/sheets/full_size_sheet.h"
+#include "app/panels/full_size_sheet.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"
 

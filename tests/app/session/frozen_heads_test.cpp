@@ -7,7 +7,7 @@ using namespace headwise;
 
 namespace {
 
-Scenario small(const std::string& text = "The cat sat on the mat") {
+Scenario small_heads(const std::string& text = "The cat sat on the mat") {
   Scenario scenario;
   scenario.attention.embed_dim = 32;
   scenario.attention.num_heads = 4;
@@ -40,7 +40,7 @@ bool same_weights(const Trace& a, const Trace& b, Index head) {
 }  // namespace
 
 TEST_CASE("freezing a head changes no number, and the line at the foot says so") {
-  Session session(small());
+  Session session(small_heads());
   const TracePtr before = session.trace_ptr();
   freeze(session, 2);
   CHECK(is_frozen(session.scenario(), 2));
@@ -56,12 +56,12 @@ TEST_CASE("freezing a head changes no number, and the line at the foot says so")
 }
 
 TEST_CASE("a frozen head keeps its weights through an edit of the text, and gets its own again when let go") {
-  Session session(small()), free(small());
+  Session session(small_heads()), free(small_heads());
   const TracePtr before = session.trace_ptr();
   freeze(session, 2);
   freeze(session, 0);
   session.edit(with_text(session.scenario(), "The dog sat on the mat"), "text");
-  free.edit(small("The dog sat on the mat"), "text");
+  free.edit(small_heads("The dog sat on the mat"), "text");
   for (const Index head : {0, 2}) CHECK(same_weights(session.trace(), *before, head));
   for (const Index head : {1, 3}) CHECK(same_weights(session.trace(), free.trace(), head));
   CHECK_FALSE(same_weights(free.trace(), *before, 2));
@@ -84,7 +84,7 @@ TEST_CASE("an edit of the sizes lets frozen heads go in the same step, and says 
       +[](Scenario& s) { s.attention.add_zero_attn = true; },
   };
   for (const auto& edit : edits) {
-    Session session(small());
+    Session session(small_heads());
     freeze(session, 3);
     const Scenario frozen = session.scenario();
     Scenario other = frozen;
@@ -100,7 +100,7 @@ TEST_CASE("an edit of the sizes lets frozen heads go in the same step, and says 
 }
 
 TEST_CASE("a word that is typed anew costs no frozen head: it comes back when the length is the same again") {
-  Session session(small());
+  Session session(small_heads());
   freeze(session, 1);
   const Scenario frozen = session.scenario();
   for (const char* text : {"The ca sat on the mat", "The  sat on the mat", "The d sat on the mat"}) {
@@ -115,7 +115,7 @@ TEST_CASE("a word that is typed anew costs no frozen head: it comes back when th
 }
 
 TEST_CASE("weights held in a file of another size are an error, not let go: nobody has edited a size") {
-  Session session(small());
+  Session session(small_heads());
   freeze(session, 1);
   Scenario file = with_text(session.scenario(), "one two");
   file.frozen_heads->heads = {2};
@@ -124,10 +124,10 @@ TEST_CASE("weights held in a file of another size are an error, not let go: nobo
 }
 
 TEST_CASE("a head that is not there, and one whose weights were not kept, is not frozen") {
-  Session session(small());
+  Session session(small_heads());
   CHECK(toggle_freeze(session.scenario(), session.trace(), 4).label.empty());
   CHECK(toggle_freeze(session.scenario(), session.trace(), -1).label.empty());
-  CHECK(toggle_freeze(small("one two"), session.trace(), 0).label.empty());  // of other sizes
+  CHECK(toggle_freeze(small_heads("one two"), session.trace(), 0).label.empty());  // of other sizes
   Trace bare = session.trace();
   bare.exact = nullptr;
   bare.tensors.dropped_weights = nullptr;
@@ -135,7 +135,7 @@ TEST_CASE("a head that is not there, and one whose weights were not kept, is not
 }
 
 TEST_CASE("letting go takes what was edited in the weights along") {
-  Session session(small());
+  Session session(small_heads());
   freeze(session, 1);
   Scenario edited = session.scenario();
   edited.edits.push_back({"frozen_weights", {0, 0, 2, 2}, 0.25});

@@ -5,17 +5,17 @@
 
 #include <cmath>
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/grad_output.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
-#include "core/trace/grad_output.h"
 #include "tests/app/stage/stage_trace.h"
 
 using namespace headwise;
 
 namespace {
 
-ComputationPtr computed(const std::vector<std::string>& settings, const Computation* previous = nullptr) {
+ComputationPtr computed_after(const std::vector<std::string>& settings, const Computation* previous = nullptr) {
   Scenario scenario = preset_scenario("hand_made");
   for (const std::string& setting : settings) scenario = with_setting(scenario, setting);
   return compute(scenario, previous);
@@ -64,7 +64,7 @@ TEST_CASE("a loss is told by the name of the output that it is of") {
 }
 
 TEST_CASE("a small pass is there at once, is the reference's, and is computed once") {
-  const ComputationPtr welcome = computed({});
+  const ComputationPtr welcome = computed_after({});
   Gradients gradients;
   CHECK(gradients.cached(welcome->trace) == welcome->trace);
   const TracePtr back = gradients.of(welcome, {});
@@ -85,9 +85,9 @@ TEST_CASE("a small pass is there at once, is the reference's, and is computed on
 }
 
 TEST_CASE("after an edit the gradients that it leaves are those of the pass before") {
-  const ComputationPtr before = computed({"parameters.source=random"});
+  const ComputationPtr before = computed_after({"parameters.source=random"});
   const ComputationPtr after =
-      computed({"parameters.source=random", "heads.gain=[1,1,1,0,1,1,1,1]"}, before.get());
+      computed_after({"parameters.source=random", "heads.gain=[1,1,1,0,1,1,1,1]"}, before.get());
   Gradients gradients;
   const TracePtr first = gradients.of(before, {});
   const TracePtr second = gradients.of(after, {});
@@ -100,7 +100,7 @@ TEST_CASE("after an edit the gradients that it leaves are those of the pass befo
 TEST_CASE("a large pass is computed beside the window, the last that is wanted, and let go when none is") {
   const std::vector<std::string> large = {"inputs.source=random", "inputs.query_length=160",
                                           "parameters.source=random"};
-  const ComputationPtr computation = computed(large);
+  const ComputationPtr computation = computed_after(large);
   int woken = 0;
   {
     std::atomic<int> calls = 0;
@@ -124,7 +124,7 @@ TEST_CASE("a large pass is computed beside the window, the last that is wanted, 
     CHECK(last->grad.output->flat(1) == 0.0);
     gradients.suspend(computation->trace);
     CHECK(gradients.of(computation, Loss::first_cell) == last);
-    gradients.suspend(computed({})->trace);
+    gradients.suspend(computed_after({})->trace);
     CHECK(gradients.cached(computation->trace) == computation->trace);
     woken = calls;
   }
@@ -133,7 +133,7 @@ TEST_CASE("a large pass is computed beside the window, the last that is wanted, 
 
 TEST_CASE("leaving while a large pass is under way ends it") {
   const ComputationPtr computation =
-      computed({"inputs.source=random", "inputs.query_length=200", "parameters.source=random"});
+      computed_after({"inputs.source=random", "inputs.query_length=200", "parameters.source=random"});
   Gradients gradients;
   CHECK_FALSE(gradients.of(computation, {}));
   gradients.suspend(computation->trace);

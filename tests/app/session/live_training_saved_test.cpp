@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "app/session/training_saving.h"
-#include "core/playlist/playlist.h"
+#include "core/lessons/playlist.h"
 #include "core/tensor/error.h"
 #include "tests/app/session/small_live_training.h"
 #include "tests/checks.h"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "app/session/training_saving.h"
-#include "core/playlist/playlist.h"
+#include "core/lessons/playlist.h"
 #include "core/tensor/error.h"
 #include "tests/app/session/small_live_training.h"
 #include "tests/core/files/temporary_folder.h"

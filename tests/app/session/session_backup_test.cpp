@@ -1,6 +1,6 @@
 #include "app/session/session_backup.h"
 
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"

@@ -12,7 +12,7 @@ using namespace headwise;
 
 namespace {
 
-ComputationPtr small(bool causal = true) {
+ComputationPtr small_computation(bool causal = true) {
   Scenario scenario;
   scenario.attention.embed_dim = 16;
   scenario.attention.num_heads = 4;
@@ -55,7 +55,7 @@ TEST_CASE("another format replaces the extension of a known one and is appended 
 }
 
 TEST_CASE("one head is one heatmap with its tokens, its mask and its own range") {
-  const ComputationPtr c = small();
+  const ComputationPtr c = small_computation();
   TensorExport what;
   what.tensor = {TensorId::attn_weights};
   what.batch = 1;
@@ -72,7 +72,7 @@ TEST_CASE("one head is one heatmap with its tokens, its mask and its own range")
 }
 
 TEST_CASE("in a grid each heatmap is named by its head, and the title tells the whole shape") {
-  const ComputationPtr c = small();
+  const ComputationPtr c = small_computation();
   TensorExport what;
   what.tensor = {TensorId::k_heads};
   what.batch = 1;
@@ -85,7 +85,7 @@ TEST_CASE("in a grid each heatmap is named by its head, and the title tells the 
 }
 
 TEST_CASE("what the mask acts on is hatched: weights, their mean over heads, and gradients before it") {
-  const ComputationPtr c = small();
+  const ComputationPtr c = small_computation();
   TensorExport what;
   for (const TensorId id : {TensorId::masked_scores, TensorId::attn_weights, TensorId::attn_output_weights}) {
     what.tensor = {id};
@@ -132,7 +132,7 @@ TEST_CASE("a tensor without cells is a heatmap without cells, in its own shape")
 }
 
 TEST_CASE("shared colours are those of all heads, own ones of each") {
-  const ComputationPtr c = small(false);
+  const ComputationPtr c = small_computation(false);
   TensorExport what;
   what.tensor = {TensorId::scores};
   what.head.reset();
@@ -152,7 +152,7 @@ TEST_CASE("shared colours are those of all heads, own ones of each") {
 }
 
 TEST_CASE("a tensor of key/value heads is asked for by its own heads") {
-  const ComputationPtr c = small();
+  const ComputationPtr c = small_computation();
   CHECK(export_head_count(*c->trace, {TensorId::k_heads}) == 2);
   CHECK(export_head_count(*c->trace, {TensorId::scores}) == 4);
   CHECK(export_head_count(*c->trace, {TensorId::concat}) == 1);
@@ -162,7 +162,7 @@ TEST_CASE("a tensor of key/value heads is asked for by its own heads") {
 }
 
 TEST_CASE("a head, batch or tensor that is not there is refused; an axis that is not there is ignored") {
-  const ComputationPtr c = small();
+  const ComputationPtr c = small_computation();
   TensorExport what;
   what.tensor = {TensorId::scores};
   what.head = 4;
@@ -184,7 +184,7 @@ TEST_CASE("a head, batch or tensor that is not there is refused; an axis that is
 }
 
 TEST_CASE("arrays hold the matrix, or all heads of it, bit for bit") {
-  const ComputationPtr c = small();
+  const ComputationPtr c = small_computation();
   const TemporaryFolder folder;
   const std::string path = folder.file("a.npy");
   TensorExport what;
@@ -202,7 +202,7 @@ TEST_CASE("arrays hold the matrix, or all heads of it, bit for bit") {
 }
 
 TEST_CASE("every tensor of a trace can be exported in every format") {
-  const ComputationPtr c = small();
+  const ComputationPtr c = small_computation();
   const TemporaryFolder folder;
   for (const TensorEntry& entry : tensor_entries()) {
     if (!c->trace->tensor(entry.id)) continue;

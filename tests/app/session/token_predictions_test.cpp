@@ -12,8 +12,8 @@ using namespace headwise;
 
 namespace {
 
-ComputationPtr computed(const std::vector<std::string>& settings, const char* preset = "welcome",
-                        const Computation* previous = nullptr) {
+ComputationPtr computed_predictions(const std::vector<std::string>& settings, const char* preset = "welcome",
+                                    const Computation* previous = nullptr) {
   Scenario scenario = preset_scenario(preset);
   for (const std::string& setting : settings) scenario = with_setting(scenario, setting);
   return compute(scenario, previous);
@@ -32,7 +32,7 @@ TEST_CASE("an untouched layer changes no word, whichever layer it is") {
   for (const char* layer : {"parameters.layer=0", "parameters.layer=1"}) {
     CAPTURE(layer);
     PredictionRuns runs;
-    const ComputationPtr computation = computed({layer});
+    const ComputationPtr computation = computed_predictions({layer});
     const WordPredictionsPtr predictions = runs.of(computation, 0);
     REQUIRE(predictions);
     CHECK(predictions->why.empty());
@@ -49,7 +49,7 @@ TEST_CASE("an untouched layer changes no word, whichever layer it is") {
 
 TEST_CASE("without head 7 the model no longer knows what it stands for") {
   PredictionRuns runs;
-  const ComputationPtr muted = computed({without_head_7});
+  const ComputationPtr muted = computed_predictions({without_head_7});
   const WordPredictionsPtr predictions = runs.of(muted, 0);
   REQUIRE(predictions);
   const PredictionChange& change = predictions->positions[it];
@@ -61,7 +61,7 @@ TEST_CASE("without head 7 the model no longer knows what it stands for") {
 
 TEST_CASE("the divergence is the sum of p log p over q of all words, here told by the two that matter") {
   PredictionRuns runs;
-  const ComputationPtr muted = computed({without_head_7});
+  const ComputationPtr muted = computed_predictions({without_head_7});
   const ModelInput& input = *muted->inputs.model_input;
   const Transformer& transformer = *input.model->transformer();
   const Transformer::Pass pass = transformer.run(input.text.ids);
@@ -82,7 +82,7 @@ TEST_CASE("a mask, a scale and an edited cell of the layer show in the words too
   PredictionRuns runs;
   for (const char* setting : {"mask.is_causal=true", "attention.scale=0", "attention.temperature=9"}) {
     CAPTURE(setting);
-    const WordPredictionsPtr predictions = runs.of(computed({setting}), 0);
+    const WordPredictionsPtr predictions = runs.of(computed_predictions({setting}), 0);
     REQUIRE(predictions);
     double most = 0.0;
     for (const PredictionChange& change : predictions->positions) most = std::max(most, change.bits);
@@ -92,20 +92,21 @@ TEST_CASE("a mask, a scale and an edited cell of the layer show in the words too
 
 TEST_CASE("predictions of one computation are made once") {
   PredictionRuns runs;
-  const ComputationPtr computation = computed({});
+  const ComputationPtr computation = computed_predictions({});
   const WordPredictionsPtr first = runs.of(computation, 0);
   CHECK(runs.of(computation, 0) == first);
-  const ComputationPtr muted = computed({without_head_7}, "welcome", computation.get());
+  const ComputationPtr muted = computed_predictions({without_head_7}, "welcome", computation.get());
   CHECK(muted->inputs.model_input->hidden_state == computation->inputs.model_input->hidden_state);
   CHECK(runs.of(muted, 0) != first);
 }
 
 TEST_CASE("where there are no words to predict a sentence says why") {
   PredictionRuns runs;
-  CHECK_CONTAINS(runs.of(computed({}, "hand_made"), 0)->why, "only a trained model");
-  CHECK_CONTAINS(runs.of(computed({"inputs.source=random"}), 0)->why, "give the model a text");
-  CHECK(runs.of(computed({}), 0)->why.empty());
-  CHECK_CONTAINS(runs.of(computed({"parameters.source=hand_made"}), 0)->why, "set heads to model");
+  CHECK_CONTAINS(runs.of(computed_predictions({}, "hand_made"), 0)->why, "only a trained model");
+  CHECK_CONTAINS(runs.of(computed_predictions({"inputs.source=random"}), 0)->why, "give the model a text");
+  CHECK(runs.of(computed_predictions({}), 0)->why.empty());
+  CHECK_CONTAINS(runs.of(computed_predictions({"parameters.source=hand_made"}), 0)->why,
+                 "set heads to model");
   const std::string llama = HEADWISE_SOURCE_DIR "/tests/golden/models/llama";  // has no tokenizer
   const Scenario without = layer_scenario(llama, TextModel::open(llama)->layers(), 0);
   CHECK_CONTAINS(runs.of(compute(without, nullptr), 0)->why, "there is no tokenizer");
@@ -113,10 +114,10 @@ TEST_CASE("where there are no words to predict a sentence says why") {
 
 TEST_CASE("a causal model says what comes next") {
   PredictionRuns runs;
-  const ComputationPtr computation = computed({}, "copycat");
+  const ComputationPtr computation = computed_predictions({}, "copycat");
   const WordPredictionsPtr predictions = runs.of(computation, 0);
   REQUIRE(predictions);
   CHECK(word(computation, predictions->positions.back().now[0]) == "apple");
-  const WordPredictionsPtr silent = runs.of(computed({"heads.gain=[0,0,0,0]"}, "copycat"), 0);
+  const WordPredictionsPtr silent = runs.of(computed_predictions({"heads.gain=[0,0,0,0]"}, "copycat"), 0);
   CHECK(silent->positions.back().before[0].now < 0.5);
 }

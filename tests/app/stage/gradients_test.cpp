@@ -7,14 +7,14 @@
 
 #include "app/content/paired_layout.h"
 #include "app/session/gradients.h"
-#include "core/trace/rules.h"
+#include "core/attention/rules.h"
 #include "tests/app/stage/stage_trace.h"
 
 using namespace headwise;
 
 namespace {
 
-TracedScenario traced_back(std::initializer_list<std::string> settings = {}) {
+TracedScenario gradients_traced_back(std::initializer_list<std::string> settings = {}) {
   TracedScenario given = traced(settings);
   const TensorPtr weights = loss_gradient(resolved_loss({}, *given.trace, nullptr), *given.trace, nullptr);
   given.trace = reference_backward(*given.trace, weights);
@@ -45,14 +45,15 @@ bool apart(const RectF& a, const RectF& b) {
 
 TEST_CASE("every picture of every step has its tensors beside their gradients, cell for cell the trace's") {
   const std::vector<TracedScenario> scenarios = {
-      traced_back(),
-      traced_back({"mask.is_causal=true", "attention.dropout=0.25", "attention.residual=true",
-                   "attention.layer_norm=true", "inputs.batch=2"}),
-      traced_back({"attention.num_heads=4", "attention.num_kv_heads=2", "inputs.self_attention=false",
-                   "inputs.key_length=7", "attention.add_bias_kv=true", "attention.add_zero_attn=true",
-                   "mask.value=-1e9", "mask.is_causal=true"}),
-      traced_back({"attention.kdim=6", "attention.vdim=8", "inputs.self_attention=false"}),
-      traced_back({"op=scaled_dot_product_attention"})};
+      gradients_traced_back(),
+      gradients_traced_back({"mask.is_causal=true", "attention.dropout=0.25", "attention.residual=true",
+                             "attention.layer_norm=true", "inputs.batch=2"}),
+      gradients_traced_back({"attention.num_heads=4", "attention.num_kv_heads=2",
+                             "inputs.self_attention=false", "inputs.key_length=7",
+                             "attention.add_bias_kv=true", "attention.add_zero_attn=true", "mask.value=-1e9",
+                             "mask.is_causal=true"}),
+      gradients_traced_back({"attention.kdim=6", "attention.vdim=8", "inputs.self_attention=false"}),
+      gradients_traced_back({"op=scaled_dot_product_attention"})};
   for (const TracedScenario& given : scenarios) {
     for (int step = 0; step < step_count; ++step) {
       for (const StepPicture& picture : step_pictures(static_cast<Step>(step), *given.trace)) {
@@ -84,7 +85,7 @@ TEST_CASE("every picture of every step has its tensors beside their gradients, c
 }
 
 TEST_CASE("a gradient has a diverging range of its own map, and says which") {
-  const TracedScenario given = traced_back();
+  const TracedScenario given = gradients_traced_back();
   const auto scores = pairs_at(given, Step::scores);
   REQUIRE(scores.size() == 3);
   CHECK(scores[0].gradient->spec.range_note == "grad.scores, this head");
@@ -102,8 +103,8 @@ TEST_CASE("a gradient has a diverging range of its own map, and says which") {
 }
 
 TEST_CASE("the operand that stands transposed in the product stands as it is stored beside its gradient") {
-  const auto pairs =
-      pairs_at(traced_back({"inputs.source=text", "inputs.text=the cat sat down here"}), Step::scores);
+  const auto pairs = pairs_at(
+      gradients_traced_back({"inputs.source=text", "inputs.text=the cat sat down here"}), Step::scores);
   REQUIRE(pairs.size() == 3);
   CHECK_FALSE(pairs[2].value.matrix.transposed);
   CHECK(pairs[2].value.matrix.row_axis == "S");
@@ -113,7 +114,7 @@ TEST_CASE("the operand that stands transposed in the product stands as it is sto
 }
 
 TEST_CASE("blocked cells are hatched in gradients before the softmax, where they get none, not behind it") {
-  const TracedScenario given = traced_back({"mask.is_causal=true"});
+  const TracedScenario given = gradients_traced_back({"mask.is_causal=true"});
   for (const auto& [step, hatched] :
        {std::pair(Step::scores, true), {Step::scale, true}, {Step::mask, true}, {Step::softmax, false}}) {
     const GradientPair pair = pairs_at(given, step)[0];
@@ -124,7 +125,7 @@ TEST_CASE("blocked cells are hatched in gradients before the softmax, where they
 }
 
 TEST_CASE("with layer norm the window's default loss has gradients beyond rounding, Σ output has none") {
-  const TracedScenario given = traced_back({"attention.layer_norm=true"});
+  const TracedScenario given = gradients_traced_back({"attention.layer_norm=true"});
   const auto largest = [](const Tensor& tensor) {
     double most = 0.0;
     for (Index i = 0; i < tensor.size(); ++i) most = std::max(most, std::abs(tensor.flat(i)));

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "app/content/motion.h"
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "tests/app/stage/stage_trace.h"
 
 using namespace headwise;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/content/stage_content.h"
-#include "core/picture/plane_rule.h"
+#include "core/export/plane_rule.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 

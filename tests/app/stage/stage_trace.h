@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "app/widgets/palette.h"
-#include "tests/core/picture/color_vision.h"
+#include "tests/core/export/color_vision.h"
 
 using namespace headwise;
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "app/session/answer_check.h"
+#include "app/window/page_turns.h"
 #include "tests/app/window/answers_bench.h"
 #include "tests/checks.h"
 

@@ -1,7 +1,7 @@
 // What tests of questions that take answers share: a lesson that asks, and its walk.
 #pragma once
 
-#include "app/window/page_answers.h"
+#include "app/lesson/page_answers.h"
 #include "tests/app/window/lecture_bench.h"
 
 namespace headwise {

@@ -3,9 +3,10 @@
 #include <string>
 
 #include "app/window/frame_snapshot.h"
+#include "app/window/page_turns.h"
 #include "app/window/playlist_making.h"
 #include "app/window/stage_pictures.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/window/answers_bench.h"
 #include "tests/checks.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/palette_bench.h"
 
 using namespace headwise;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "app/content/paired_layout.h"
-#include "core/picture/plane_rule.h"
+#include "core/export/plane_rule.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 

@@ -18,7 +18,7 @@ Scenario with(std::initializer_list<const char*> settings) {
   return scenario;
 }
 
-ComparisonSheetState& sheet(WindowBench& bench) {
+ComparisonSheetState& comparison_sheet(WindowBench& bench) {
   return bench.state().dialogs.comparison;
 }
 
@@ -37,16 +37,16 @@ void check_inside(const WindowBench& bench) {
 TEST_CASE("the sheet opens by its key and by the menu, and Escape and the key close it") {
   WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   bench.ui->key("I");
-  CHECK(sheet(bench).open);
+  CHECK(comparison_sheet(bench).open);
   CHECK(bench.ui->has("overlay/comparison"));
   bench.ui->key("I");
-  CHECK_FALSE(sheet(bench).open);
+  CHECK_FALSE(comparison_sheet(bench).open);
   bench.ui->click("menu/Help").click("menu/Is it the same?");
-  CHECK(sheet(bench).open);
+  CHECK(comparison_sheet(bench).open);
   bench.ui->key("Right");
   CHECK(bench.selection().step == Step::inputs);
   bench.ui->key("Escape");
-  CHECK_FALSE(sheet(bench).open);
+  CHECK_FALSE(comparison_sheet(bench).open);
 }
 
 TEST_CASE("the sheet has a tab for each question, its figures inside, dark and light, at every usual size") {
@@ -87,7 +87,7 @@ TEST_CASE("the look-up begins at the pinned query, steps, cools, and changes no 
   bench.selection().pinned = CellRef{{TensorId::scores}, {0, 2, 5, 1}};
   bench.selection().head = 2;
   bench.ui->key("I").click("comparison/tab/2");
-  const LookupViewState& lookup = sheet(bench).lookup;
+  const LookupViewState& lookup = comparison_sheet(bench).lookup;
   CHECK(lookup.head == 2);
   CHECK(lookup.query == 5);
   CHECK(lookup.temperature() == doctest::Approx(1.0));

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <filesystem>
 
-#include "core/code/program.h"
+#include "core/export/program.h"
 #include "core/files/array_files.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/clipboard.h"

@@ -2,8 +2,9 @@
 // and a tensor that is clicked.
 #include <algorithm>
 
-#include "app/window/answer_kinds.h"
+#include "app/lesson/answer_kinds.h"
 #include "app/window/frame_snapshot.h"
+#include "app/window/page_turns.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/answers_bench.h"

@@ -1,5 +1,6 @@
 // The strip of pages beside the stage, and making pages without a detour.
 #include "app/window/filmstrip.h"
+#include "app/window/page_turns.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +8,7 @@
 
 #include "app/session/settings.h"
 #include "app/window/window_commands.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/window/playlist_bench.h"
 #include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/gl/driver.h"
+#include "app/platform/driver.h"
 #include "core/files/atomic_file.h"
 #include "core/files/input_file.h"
 #include "tests/app/window_bench.h"
-#include "tests/core/picture/read_png.h"
+#include "tests/core/export/read_png.h"
 
 using namespace headwise;
 

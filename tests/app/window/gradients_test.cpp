@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "core/picture/plane_rule.h"
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
+#include "core/export/plane_rule.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 

@@ -3,8 +3,9 @@
 
 #include <cmath>
 
-#include "app/window/page_answers.h"
-#include "core/playlist/lessons.h"
+#include "app/lesson/page_answers.h"
+#include "app/window/page_turns.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/window/answers_bench.h"
 
 using namespace headwise;

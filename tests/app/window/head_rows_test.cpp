@@ -1,6 +1,6 @@
 // Head rows: one query in every head, beside the prediction; one wide head and back.
 #include "app/session/head_gains.h"
-#include "core/picture/color_map.h"
+#include "core/export/color_map.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/window/page_turns.h"
 #include "tests/app/window/playlist_bench.h"
 
 namespace headwise {

@@ -2,9 +2,9 @@
 // and no control that does not work there.
 #include <doctest/doctest.h>
 
+#include "app/lesson/answer_kinds.h"
+#include "app/lesson/page_place.h"
 #include "app/session/commands.h"
-#include "app/window/answer_kinds.h"
-#include "app/window/page_place.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/lecture_bench.h"

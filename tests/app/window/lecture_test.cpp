@@ -2,8 +2,8 @@
 // never a page's words as if they were about another stage.
 #include <doctest/doctest.h>
 
+#include "app/lesson/page_place.h"
 #include "app/session/commands.h"
-#include "app/window/page_place.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/answers_bench.h"
 #include "tests/app/window/lecture_bench.h"

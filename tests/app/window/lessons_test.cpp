@@ -10,7 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/playlist/lessons.h"
+#include "app/window/page_turns.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;

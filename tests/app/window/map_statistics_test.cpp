@@ -6,8 +6,8 @@
 #include <string>
 
 #include "app/content/map_figures.h"
-#include "core/picture/number_text.h"
-#include "core/trace/blocked_cells.h"
+#include "core/attention/blocked_cells.h"
+#include "core/export/number_text.h"
 #include "tests/app/window/answers_bench.h"
 
 using namespace headwise;

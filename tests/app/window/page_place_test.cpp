@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/window/page_place.h"
+#include "app/lesson/page_place.h"
 #include "tests/app/window/lecture_bench.h"
 #include "tests/checks.h"
 

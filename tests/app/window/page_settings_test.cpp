@@ -3,6 +3,7 @@
 
 #include "app/content/stage_content.h"
 #include "app/session/commands.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/lecture_bench.h"
 #include "tests/checks.h"

@@ -2,11 +2,13 @@
 // the page before with what was changed there, and never changes another page.
 #include <doctest/doctest.h>
 
+#include "app/lesson/page_text.h"
 #include "app/session/commands.h"
-#include "app/window/page_text.h"
+#include "app/window/page_edits.h"
+#include "app/window/page_turns.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_commands.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/window/lecture_bench.h"
 
 using namespace headwise;

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "app/content/stage_views.h"
-#include "app/window/playlist_walk.h"
+#include "app/lesson/playlist_walk.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_commands.h"
 #include "tests/app/palette_bench.h"
 

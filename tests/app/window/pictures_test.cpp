@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/platform/desktop_program.h"
+#include "app/window/page_turns.h"
 #include "app/window/slides.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_commands.h"
@@ -14,8 +15,8 @@
 #include "core/tensor/error.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"
+#include "tests/core/export/read_png.h"
 #include "tests/core/files/temporary_folder.h"
-#include "tests/core/picture/read_png.h"
 #include "tests/environment_variable.h"
 
 using namespace headwise;

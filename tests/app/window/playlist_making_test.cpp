@@ -1,12 +1,13 @@
 // Making a playlist in the window: nothing that a person has written is lost.
 #include "app/window/playlist_making.h"
+#include "app/window/page_turns.h"
 
 #include <filesystem>
 #include <utility>
 
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window/playlist_bench.h"
 #include "tests/checks.h"

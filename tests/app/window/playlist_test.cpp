@@ -1,8 +1,9 @@
 // Playlists in the window: pages from a file, made, walked and saved, and what belongs to each.
-#include "app/window/playlist_walk.h"
+#include "app/lesson/playlist_walk.h"
+#include "app/window/page_turns.h"
 
 #include "app/window/window_commands.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/window/playlist_bench.h"
 #include "tests/checks.h"
 

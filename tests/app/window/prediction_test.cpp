@@ -1,6 +1,6 @@
 // The view Prediction: what the model says, and how a muted head changes it.
-#include "app/inspector/inspector_sections.h"
 #include "app/session/head_gains.h"
+#include "app/stage/inspector_sections.h"
 #include "app/stage/views.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"

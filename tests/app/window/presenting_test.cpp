@@ -4,13 +4,14 @@
 
 #include <array>
 
+#include "app/lesson/answer_kinds.h"
 #include "app/session/commands.h"
 #include "app/session/folder_listing.h"
-#include "app/window/answer_kinds.h"
 #include "app/window/menu_bar.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_layout.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/window/answers_bench.h"
 #include "tests/app/window/lecture_bench.h"
 #include "tests/app/window/training_bench.h"

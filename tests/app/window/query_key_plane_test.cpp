@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "app/session/history.h"
-#include "core/answers/query_row.h"
 #include "core/attention/query_key_plane.h"
-#include "core/picture/number_text.h"
+#include "core/export/number_text.h"
+#include "core/lessons/query_row.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;

@@ -9,7 +9,7 @@
 #include "app/content/stage_content.h"
 #include "app/content/stage_matrix.h"
 #include "app/panels/named_text.h"
-#include "core/trace/cell_reach.h"
+#include "core/attention/cell_reach.h"
 #include "tests/app/stage/stage_trace.h"
 #include "tests/app/window_bench.h"
 

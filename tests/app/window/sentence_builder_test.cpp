@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/setup/typed_words.h"
+#include "app/panels/typed_words.h"
 #include "core/model/files/sentence_patterns.h"
 #include "core/scenario/text_inputs.h"
 #include "tests/app/keyboard_bench.h"

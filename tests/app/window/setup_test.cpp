@@ -1,5 +1,5 @@
 // The setup at the left: its rows keep their places, and name the keys of scenario files.
-#include "app/setup/setup_settings.h"
+#include "app/panels/setup_settings.h"
 
 #include <doctest/doctest.h>
 

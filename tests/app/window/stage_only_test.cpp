@@ -1,13 +1,14 @@
 // The stage alone, in a window and in a hall; what is hidden costs nothing.
 #include <doctest/doctest.h>
 
+#include "app/lesson/playlist_walk.h"
 #include "app/stage/stage_panel.h"
 #include "app/widgets/painter.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
-#include "app/window/playlist_walk.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_layout.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;

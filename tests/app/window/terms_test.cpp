@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "app/content/cell_terms.h"
-#include "core/trace/cell_provenance.h"
+#include "core/attention/cell_provenance.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -12,7 +12,7 @@ using Id = TensorId;
 
 namespace {
 
-const CellRef score{{Id::scores}, {0, 0, 6, 3}};
+const CellRef cell_of_scores{{Id::scores}, {0, 0, 6, 3}};
 
 WindowBench open_on(const CellRef& cell, Step step, int width = 1600, int height = 1000) {
   WindowBench bench = open_window(width, height);
@@ -32,8 +32,8 @@ CellTerms terms_of(const WindowBench& bench, const CellRef& cell, std::size_t sh
 }  // namespace
 
 TEST_CASE("a click on a term goes to the number that it begins with, Backspace comes back") {
-  WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
-  const CellTerms terms = terms_of(bench, score, 6);
+  WINDOW_OR_SKIP(bench, open_on(cell_of_scores, Step::scores));
+  const CellTerms terms = terms_of(bench, cell_of_scores, 6);
   REQUIRE(terms.largest.size() == 6);
   bench.ui->click("inspector/term/0");
   // In the middle of the line stands a factor or a sign: one of the two numbers of this term.
@@ -43,15 +43,15 @@ TEST_CASE("a click on a term goes to the number that it begins with, Backspace c
   CHECK(bench.selection().step == Step::split_heads);
   CHECK(bench.selection().tensor == landed.tensor.id);
   bench.ui->key("Backspace");
-  CHECK(bench.selection().pinned == score);
+  CHECK(bench.selection().pinned == cell_of_scores);
   CHECK(bench.selection().step == Step::scores);
   bench.ui->key("Backspace");  // there is nothing before it
-  CHECK(bench.selection().pinned == score);
+  CHECK(bench.selection().pinned == cell_of_scores);
 }
 
 TEST_CASE("each factor of a term leads to its own number, and the name of the term to the first") {
-  WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
-  const CellTerms terms = terms_of(bench, score, 6);
+  WINDOW_OR_SKIP(bench, open_on(cell_of_scores, Step::scores));
+  const CellTerms terms = terms_of(bench, cell_of_scores, 6);
   const UiRect line = bench.ui->rect("inspector/term/2");
   const double y = 0.5 * (line.min.y + line.max.y);
   bench.ui->click(line.min.x + 8, y);
@@ -62,7 +62,7 @@ TEST_CASE("each factor of a term leads to its own number, and the name of the te
     bench.ui->click(x, y);
     second = bench.selection().pinned == terms.largest[2].factors[1];
     bench.ui->key("Backspace");
-    REQUIRE(bench.selection().pinned == score);
+    REQUIRE(bench.selection().pinned == cell_of_scores);
   }
   CHECK(second);
 }
@@ -90,7 +90,7 @@ TEST_CASE("a chain of clicks leads from the output to a parameter, and Alt+Left 
 }
 
 TEST_CASE("letting go of the pin forgets the way") {
-  WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
+  WINDOW_OR_SKIP(bench, open_on(cell_of_scores, Step::scores));
   bench.ui->click("inspector/term/0");
   CHECK_FALSE(bench.state().view.trail.empty());
   bench.ui->key("Escape");
@@ -117,8 +117,8 @@ TEST_CASE("all terms of a number can be opened, scrolled and closed") {
 }
 
 TEST_CASE("the term under the mouse lights its numbers on the stage") {
-  WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
-  const CellTerms terms = terms_of(bench, score, 6);
+  WINDOW_OR_SKIP(bench, open_on(cell_of_scores, Step::scores));
+  const CellTerms terms = terms_of(bench, cell_of_scores, 6);
   bench.ui->run_until_still();
   const Image before = bench.ui->pixels();
   bench.ui->move_to("inspector/term/1");
@@ -134,7 +134,7 @@ TEST_CASE("the term under the mouse lights its numbers on the stage") {
 }
 
 TEST_CASE("terms are reached by keyboard too") {
-  WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
+  WINDOW_OR_SKIP(bench, open_on(cell_of_scores, Step::scores));
   bool reached = false;
   for (int i = 0; i < 120 && !reached; ++i) {
     bench.ui->key("Tab");
@@ -142,5 +142,5 @@ TEST_CASE("terms are reached by keyboard too") {
   }
   REQUIRE(reached);
   bench.ui->key("Enter");
-  CHECK(bench.selection().pinned != score);
+  CHECK(bench.selection().pinned != cell_of_scores);
 }

@@ -7,10 +7,11 @@
 
 #include "app/window/frame_snapshot.h"
 #include "app/window/menu_bar.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
 #include "core/files/file_paths.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/gated_models.h"
 #include "tests/app/window/playlist_bench.h"
 #include "tests/checks.h"

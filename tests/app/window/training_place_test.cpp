@@ -5,9 +5,10 @@
 #include <filesystem>
 #include <thread>
 
-#include "app/window/playlist_walk.h"
+#include "app/lesson/playlist_walk.h"
+#include "app/window/page_turns.h"
 #include "app/window/window_files.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "tests/app/window/training_bench.h"
 #include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"

@@ -4,7 +4,9 @@
 
 #include <string>
 
-#include "app/window/page_text.h"
+#include "app/lesson/page_text.h"
+#include "app/window/page_edits.h"
+#include "app/window/page_turns.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/lecture_bench.h"

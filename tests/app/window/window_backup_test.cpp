@@ -1,12 +1,13 @@
 // Unsaved work of a window that ends without being closed.
 #include "app/window/window_backup.h"
+#include "app/window/page_turns.h"
 
 #include <filesystem>
 #include <thread>
 
 #include "app/window/playlist_making.h"
 #include "app/window/window_commands.h"
-#include "core/playlist/lessons.h"
+#include "core/lessons/lessons.h"
 #include "core/scenario/presets.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"

@@ -5,11 +5,11 @@
 #include <functional>
 #include <limits>
 
+#include "core/attention/cell_provenance.h"
+#include "core/attention/check_attention_inputs.h"
+#include "core/attention/reference_backend.h"
 #include "core/fused/fused_backend.h"
-#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
-#include "core/trace/cell_provenance.h"
-#include "core/trace/check_attention_inputs.h"
 #include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/attention/refused_inputs.h"
@@ -44,7 +44,7 @@ bool same_head(const Tensor& a, const Tensor& b, Index head) {
   return true;
 }
 
-std::string refusal(const std::function<void(AttentionInputs&)>& change) {
+std::string refusal_of_heads(const std::function<void(AttentionInputs&)>& change) {
   AttentionInputs inputs = frozen_where_they_are(random_inputs(small_options()), {2, 0});
   change(inputs);
   return refusal_of(inputs);
@@ -205,14 +205,21 @@ TEST_CASE("the formula and the note of a frozen head's weight say that it was he
 }
 
 TEST_CASE("heads that are not there or named twice, and weights of another shape, are refused") {
-  CHECK(refusal([](AttentionInputs&) {}) == "accepted");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.frozen_heads = {2, 4}; }), "0 to 3");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.frozen_heads = {-1, 0}; }), "no such head");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.frozen_heads = {2, 2}; }), "named twice");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.frozen_heads = {2}; }), "(2,1,4,6)");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.frozen_heads.clear(); }), "no head is frozen");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.tensors.frozen_weights = nullptr; }), "missing");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.add_zero_attn = true; }), "(N,F,L,S′)");
+  CHECK(refusal_of_heads([](AttentionInputs&) {}) == "accepted");
+  CHECK_CONTAINS(refusal_of_heads([](AttentionInputs& i) { i.options.frozen_heads = {2, 4}; }), "0 to 3");
+  CHECK_CONTAINS(refusal_of_heads([](AttentionInputs& i) {
+                   i.options.frozen_heads = {-1, 0};
+                 }),
+                 "no such head");
+  CHECK_CONTAINS(refusal_of_heads([](AttentionInputs& i) {
+                   i.options.frozen_heads = {2, 2};
+                 }),
+                 "named twice");
+  CHECK_CONTAINS(refusal_of_heads([](AttentionInputs& i) { i.options.frozen_heads = {2}; }), "(2,1,4,6)");
+  CHECK_CONTAINS(refusal_of_heads([](AttentionInputs& i) { i.options.frozen_heads.clear(); }),
+                 "no head is frozen");
+  CHECK_CONTAINS(refusal_of_heads([](AttentionInputs& i) { i.tensors.frozen_weights = nullptr; }), "missing");
+  CHECK_CONTAINS(refusal_of_heads([](AttentionInputs& i) { i.options.add_zero_attn = true; }), "(N,F,L,S′)");
 }
 
 TEST_CASE("the fused backend holds frozen heads too, past mask and dropout") {

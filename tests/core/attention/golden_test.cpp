@@ -5,9 +5,9 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/linear.h"
+#include "core/attention/reference_backend.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/golden_cases.h"
 
@@ -18,8 +18,8 @@ namespace {
 
 // The first value of the trace, or gradient, that is not what PyTorch computed; values in the order of
 // computation, gradients from the output back.
-std::optional<std::string> first_difference(const Trace& trace, const GoldenCase& golden, bool gradients,
-                                            double tolerance) {
+std::optional<std::string> first_difference_of_case(const Trace& trace, const GoldenCase& golden,
+                                                    bool gradients, double tolerance) {
   std::vector<TensorName> names;
   for (const TensorEntry& entry : tensor_entries()) names.push_back({entry.id, gradients});
   if (gradients) std::ranges::reverse(names);
@@ -48,7 +48,7 @@ double f32_tolerance(const GoldenCase& golden) {
 TEST_CASE("the reference agrees with PyTorch in f64, in every configuration and tensor") {
   CHECK(golden_cases().size() >= 400);
   for (const GoldenCase& golden : golden_cases()) {
-    const auto difference = first_difference(*reference_forward(golden.inputs), golden, false, 1e-12);
+    const auto difference = first_difference_of_case(*reference_forward(golden.inputs), golden, false, 1e-12);
     CHECK_MESSAGE(!difference, golden.name, " (", golden.by, "): ", difference.value_or(""));
   }
 }
@@ -56,7 +56,7 @@ TEST_CASE("the reference agrees with PyTorch in f64, in every configuration and 
 TEST_CASE("the reference agrees with PyTorch's f64 when it computes in f32") {
   for (const GoldenCase& golden : golden_cases()) {
     const TracePtr trace = reference_forward(converted(golden.inputs, DType::f32));
-    const auto difference = first_difference(*trace, golden, false, f32_tolerance(golden));
+    const auto difference = first_difference_of_case(*trace, golden, false, f32_tolerance(golden));
     CHECK_MESSAGE(!difference, golden.name, " (", golden.by, "): ", difference.value_or(""));
   }
 }
@@ -64,7 +64,7 @@ TEST_CASE("the reference agrees with PyTorch's f64 when it computes in f32") {
 TEST_CASE("every gradient agrees with PyTorch's autograd in f64, in every configuration") {
   for (const GoldenCase& golden : golden_cases()) {
     const TracePtr trace = reference_backward(*reference_forward(golden.inputs), golden.grad_output);
-    const auto difference = first_difference(*trace, golden, true, 1e-11);
+    const auto difference = first_difference_of_case(*trace, golden, true, 1e-11);
     CHECK_MESSAGE(!difference, golden.name, " (", golden.by, "): ", difference.value_or(""));
   }
 }
@@ -75,8 +75,9 @@ TEST_CASE("gradients in f32 are those of f64, rounded") {
     const TensorPtr grad_output =
         golden.grad_output ? std::make_shared<const Tensor>(golden.grad_output->converted(DType::f32))
                            : nullptr;
-    const auto difference = first_difference(*reference_backward(*reference_forward(inputs), grad_output),
-                                             golden, true, 10.0 * f32_tolerance(golden));
+    const auto difference =
+        first_difference_of_case(*reference_backward(*reference_forward(inputs), grad_output), golden, true,
+                                 10.0 * f32_tolerance(golden));
     CHECK_MESSAGE(!difference, golden.name, " (", golden.by, "): ", difference.value_or(""));
   }
 }

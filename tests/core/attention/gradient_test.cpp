@@ -5,11 +5,11 @@
 #include <set>
 #include <string>
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/grad_output.h"
+#include "core/attention/reference_backend.h"
 #include "core/tensor/error.h"
-#include "core/trace/grad_output.h"
+#include "tests/core/attention/option_combinations.h"
 #include "tests/core/attention/random_inputs.h"
-#include "tests/core/trace/option_combinations.h"
 
 using namespace headwise;
 using namespace headwise::test;

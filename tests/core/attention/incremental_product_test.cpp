@@ -11,7 +11,7 @@ using namespace headwise;
 
 namespace {
 
-constexpr Index rows = 21, depth = 5, columns = 19, slices = 8;
+constexpr Index rows_of_product = 21, depth = 5, columns = 19, slices = 8;
 // Stands where an earlier product would: whatever still shows it was copied, not computed.
 constexpr double earlier_number = 1000.0;
 
@@ -24,24 +24,25 @@ std::vector<double> numbers(Index count, const char* name) {
 
 // Some products of one size, the right side by rows or by columns.
 struct Products {
-  std::vector<double> left = numbers(slices * rows * depth, "left");
+  std::vector<double> left = numbers(slices * rows_of_product * depth, "left");
   std::vector<double> right = numbers(slices * depth * columns, "right");
   std::vector<double> bias = numbers(columns, "bias");
-  std::vector<double> out = std::vector<double>(static_cast<std::size_t>(slices * rows * columns), -7.0);
+  std::vector<double> out =
+      std::vector<double>(static_cast<std::size_t>(slices * rows_of_product * columns), -7.0);
   bool by_columns = false;
 
   std::vector<DoubleProduct> list() {
     std::vector<DoubleProduct> products;
     for (Index i = 0; i < slices; ++i)
-      products.push_back({.rows = rows,
+      products.push_back({.rows = rows_of_product,
                           .depth = depth,
                           .columns = columns,
-                          .left = left.data() + i * rows * depth,
+                          .left = left.data() + i * rows_of_product * depth,
                           .left_step = depth,
                           .right = right.data() + i * depth * columns,
                           .right_row_step = by_columns ? 1 : columns,
                           .right_column_step = by_columns ? depth : 1,
-                          .out = out.data() + i * rows * columns,
+                          .out = out.data() + i * rows_of_product * columns,
                           .out_step = columns,
                           .bias = bias.data()});
     return products;
@@ -50,13 +51,13 @@ struct Products {
   std::vector<EarlierProduct> earlier() const {
     std::vector<EarlierProduct> before;
     for (Index i = 0; i < slices; ++i)
-      before.push_back({left.data() + i * rows * depth, right.data() + i * depth * columns, bias.data(),
-                        out.data() + i * rows * columns});
+      before.push_back({left.data() + i * rows_of_product * depth, right.data() + i * depth * columns,
+                        bias.data(), out.data() + i * rows_of_product * columns});
     return before;
   }
 
   double& left_at(Index slice, Index row, Index k) {
-    return left[static_cast<std::size_t>((slice * rows + row) * depth + k)];
+    return left[static_cast<std::size_t>((slice * rows_of_product + row) * depth + k)];
   }
   double& right_at(Index slice, Index k, Index column) {
     const Index at = by_columns ? column * depth + k : k * columns + column;
@@ -72,9 +73,9 @@ void check_incremental(const Products& before, Products after, Reads reads) {
   REQUIRE(incremental_product(after.list(), before.earlier()) == ProductChange::some);
   Index wrong = 0;
   for (Index i = 0; i < slices; ++i)
-    for (Index r = 0; r < rows; ++r)
+    for (Index r = 0; r < rows_of_product; ++r)
       for (Index c = 0; c < columns; ++c) {
-        const auto at = static_cast<std::size_t>((i * rows + r) * columns + c);
+        const auto at = static_cast<std::size_t>((i * rows_of_product + r) * columns + c);
         const double expected = reads(i, r, c) ? fresh.out[at] : earlier_number;
         wrong += std::memcmp(&after.out[at], &expected, sizeof expected) != 0;
       }
@@ -119,7 +120,7 @@ TEST_CASE("beside an earlier product only the rows and columns that read a chang
 TEST_CASE("a product most of whose rows changed is computed as a whole, the others beside it are copied") {
   const Products before = earlier_products(true);
   Products after = before;
-  for (Index r = 0; r < rows; ++r) after.left_at(5, r, 0) += 1.0;
+  for (Index r = 0; r < rows_of_product; ++r) after.left_at(5, r, 0) += 1.0;
   check_incremental(before, after, [](Index i, Index, Index) { return i == 5; });
 }
 
@@ -130,7 +131,7 @@ TEST_CASE("nothing is written where nothing changed, or most did") {
   CHECK(incremental_product(after.list(), before.earlier()) == ProductChange::none);
   CHECK(after.out == std::vector<double>(after.out.size(), -7.0));
   for (Index i = 0; i < slices; i += 2)
-    for (Index r = 0; r < rows; ++r) after.left_at(i, r, 0) += 1.0;
+    for (Index r = 0; r < rows_of_product; ++r) after.left_at(i, r, 0) += 1.0;
   CHECK(incremental_product(after.list(), before.earlier()) == ProductChange::most);
   CHECK(after.out == std::vector<double>(after.out.size(), -7.0));
 }

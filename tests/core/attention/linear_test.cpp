@@ -21,7 +21,7 @@ struct Arrays {
   TensorPtr bias = random_tensor({{"O", 1 + out}}, "bias");
 };
 
-void check_equal(const Tensor& got, const Tensor& expected) {
+void check_equal_tensors(const Tensor& got, const Tensor& expected) {
   const auto difference = first_difference("cell", got, expected, 1e-13);
   CHECK_MESSAGE(!difference, difference.value_or(""));
 }
@@ -42,8 +42,8 @@ TEST_CASE("an affine map of many rows is that of each row") {
       y.set_flat(r * out + o, sum);
     }
   }
-  check_equal(linear(*a.x, {a.weight.get(), 1, a.bias.get(), 1}, y.shape()), y);
-  check_equal(linear_input_gradient(*a.dy, {a.weight.get(), 1}, dx.shape()), dx);
+  check_equal_tensors(linear(*a.x, {a.weight.get(), 1, a.bias.get(), 1}, y.shape()), y);
+  check_equal_tensors(linear_input_gradient(*a.dy, {a.weight.get(), 1}, dx.shape()), dx);
 }
 
 TEST_CASE("the gradients of weight and bias are sums over all rows, in their rows and no others") {
@@ -59,6 +59,6 @@ TEST_CASE("the gradients of weight and bias are sums over all rows, in their row
   Tensor got_weight(dw.shape(), DType::f64), got_bias(db.shape(), DType::f64);
   linear_weight_gradient(*a.dy, *a.x, got_weight, 1);
   linear_bias_gradient(*a.dy, got_bias, 1);
-  check_equal(got_weight, dw);
-  check_equal(got_bias, db);
+  check_equal_tensors(got_weight, dw);
+  check_equal_tensors(got_bias, db);
 }

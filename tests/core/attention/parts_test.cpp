@@ -7,12 +7,12 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/linear.h"
+#include "core/attention/reference_backend.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
-#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
+#include "tests/core/attention/option_combinations.h"
 #include "tests/core/attention/random_inputs.h"
-#include "tests/core/trace/option_combinations.h"
 
 using namespace headwise;
 using namespace headwise::test;
@@ -40,7 +40,7 @@ Tensor positions_mask(AttentionOptions options, Index queries, Index keys) {
   return merge_masks(options, {}, Shape{{"N", 1}, {"H", 1}, {"L", queries}, {"S", keys}}, keys, DType::f64);
 }
 
-OutputCellByHeads cell_of(const Trace& trace, Index n, Index l, Index e) {
+OutputCellByHeads cell_of_output(const Trace& trace, Index n, Index l, Index e) {
   const TraceTensors& t = trace.tensors;
   return output_cell_by_heads(*t.concat, *t.out_proj_weight, t.out_proj_bias.get(), trace.options.num_heads,
                               n, l, e);
@@ -232,7 +232,7 @@ TEST_CASE("the parts of all heads and the bias add up to every cell of the outpu
     bool poisoned = false;
     for (Index i = 0; i < t.output->size(); ++i) {
       const std::vector<Index> at = t.output->shape().index_of(i);
-      const OutputCellByHeads cell = cell_of(*trace, at[0], at[1], at[2]);
+      const OutputCellByHeads cell = cell_of_output(*trace, at[0], at[1], at[2]);
       double sum = t.out_proj_bias ? t.out_proj_bias->at({at[2]}) : 0.0;
       magnitudes.back() += std::abs(sum);
       CHECK(cell.bias == sum);
@@ -265,7 +265,7 @@ TEST_CASE("a muted head has no part in the output") {
   AttentionInputs inputs = test::random_inputs(test::small_options());
   inputs.options.head_gain = {1.0, 0.0, 1.0, 1.0};
   const TracePtr trace = reference_forward(inputs);
-  const OutputCellByHeads cell = cell_of(*trace, 1, 2, 3);
+  const OutputCellByHeads cell = cell_of_output(*trace, 1, 2, 3);
   CHECK(cell.heads[1] == 0.0);
   CHECK(cell.share_of_head(1) == 0.0);
   CHECK(cell.share_of_head(0) > 0.0);
@@ -275,7 +275,7 @@ TEST_CASE("where nothing is added nothing is shared") {
   AttentionInputs inputs = test::random_inputs(test::small_options());
   inputs.options.head_gain = {0.0, 0.0, 0.0, 0.0};
   inputs.tensors.out_proj_bias = nullptr;
-  const OutputCellByHeads cell = cell_of(*reference_forward(inputs), 0, 0, 0);
+  const OutputCellByHeads cell = cell_of_output(*reference_forward(inputs), 0, 0, 0);
   CHECK(cell.output == 0.0);
   CHECK(cell.share_of_head(2) == 0.0);
   CHECK(cell.share_of_bias() == 0.0);

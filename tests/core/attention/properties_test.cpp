@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "core/attention/heads.h"
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/golden_cases.h"
 #include "tests/core/attention/random_inputs.h"

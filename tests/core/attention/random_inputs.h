@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "core/attention/trace.h"
 #include "core/tensor/random.h"
-#include "core/trace/trace.h"
 
 namespace headwise::test {
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "core/attention/check_attention_inputs.h"
 #include "core/tensor/error.h"
-#include "core/trace/check_attention_inputs.h"
 
 namespace headwise::test {
 

@@ -8,19 +8,19 @@
 #include <limits>
 #include <optional>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
-#include "core/reference/reference_backend.h"
-#include "core/trace/attention_sizes.h"
+#include "core/attention/reference_backend.h"
 #include "tests/core/attention/first_difference.h"
+#include "tests/core/attention/option_combinations.h"
 #include "tests/core/attention/random_inputs.h"
-#include "tests/core/trace/option_combinations.h"
 
 using namespace headwise;
 using namespace headwise::test;
 
 namespace {
 
-constexpr double rounding = 1e-12;
+constexpr double symmetry_rounding = 1e-12;
 constexpr std::uint64_t combinations = 60;
 
 TensorPtr kept(Tensor tensor) {
@@ -45,21 +45,21 @@ TensorPtr permuted(const TensorPtr& x, std::size_t axis, const std::vector<Index
       x, [&](std::vector<Index>& index) { index[axis] = order[static_cast<std::size_t>(index[axis])]; });
 }
 
-TensorPtr last_output(const Trace& trace) {
+TensorPtr output_of_symmetry(const Trace& trace) {
   const TraceTensors& t = trace.tensors;
   return t.layer_norm_output ? t.layer_norm_output : t.residual_output ? t.residual_output : t.output;
 }
 
 TracePtr run(const AttentionInputs& inputs) {
   const TracePtr forward = reference_forward(inputs);
-  return reference_backward(*forward, random_tensor(last_output(*forward)->shape(), "grad_output"));
+  return reference_backward(*forward, random_tensor(output_of_symmetry(*forward)->shape(), "grad_output"));
 }
 
 void check_same(const std::string& name, const TensorPtr& got, const TensorPtr& expected,
                 const std::string& options) {
   REQUIRE_MESSAGE(!got == !expected, name, ": ", options);
   if (!got) return;
-  const auto difference = first_difference(name, *got, *expected, rounding, 0.1);
+  const auto difference = first_difference(name, *got, *expected, symmetry_rounding, 0.1);
   CHECK_MESSAGE(!difference, options, ": ", difference.value_or(""));
 }
 
@@ -219,7 +219,7 @@ TEST_CASE(
       all_keys.push_back(static_cast<Index>(all_keys.size()));
     t.frozen_weights = permuted(t.frozen_weights, 3, all_keys);
     const TracePtr before = run(inputs), after = run(turned);
-    check_same("output", last_output(*after), last_output(*before), name);
+    check_same("output", output_of_symmetry(*after), output_of_symmetry(*before), name);
     check_same("grad.q_heads", after->grad.q_heads, before->grad.q_heads, name);
     check_same("grad.in_proj_weight", after->grad.in_proj_weight, before->grad.in_proj_weight, name);
     check_same("grad.bias_k", after->grad.bias_k, before->grad.bias_k, name);
@@ -241,7 +241,7 @@ TEST_CASE("queries in another order, with their masks, give the same outputs in 
     if (mask) mask = permuted(mask, static_cast<std::size_t>(mask->shape().rank() - 2), order);
     turned.tensors.frozen_weights = permuted(inputs.tensors.frozen_weights, 2, order);
     const TracePtr before = reference_forward(inputs), after = reference_forward(turned);
-    check_same("output", last_output(*after), permuted(last_output(*before), axis, order), name);
+    check_same("output", output_of_symmetry(*after), permuted(output_of_symmetry(*before), axis, order), name);
     check_same("attn_weights", after->tensors.attn_weights, permuted(before->tensors.attn_weights, 2, order),
                name);
   }
@@ -265,10 +265,12 @@ TEST_CASE("what one batch holds changes nothing in another") {
       for (Index i = out.size() / 2; i < out.size(); ++i) out.set_flat(i, 0.0);
       return kept(std::move(out));
     };
-    check_same("output", first_batch(last_output(*after)), first_batch(last_output(*before)), name);
+    check_same("output", first_batch(output_of_symmetry(*after)), first_batch(output_of_symmetry(*before)),
+               name);
     check_same("grad.q_heads", first_batch(after->grad.q_heads), first_batch(before->grad.q_heads), name);
     check_same("grad.k_heads", first_batch(after->grad.k_heads), first_batch(before->grad.k_heads), name);
-    changed_themselves += first_difference("output", *last_output(*after), *last_output(*before), 1e-6) ? 1 : 0;
+    changed_themselves +=
+        first_difference("output", *output_of_symmetry(*after), *output_of_symmetry(*before), 1e-6) ? 1 : 0;
   }
   CHECK(changed_themselves > 30);  // not where dropout or a mask takes everything
 }
@@ -312,7 +314,7 @@ TEST_CASE("a number added to all scores of a query changes nothing") {
     AttentionInputs other = inputs;
     other.tensors.attn_mask = kept(shifted);
     const TracePtr before = run(inputs), after = run(other);
-    const double rounded_scores = 1e-16 * 3.0 * std::abs(shift) * 10.0 + rounding;
+    const double rounded_scores = 1e-16 * 3.0 * std::abs(shift) * 10.0 + symmetry_rounding;
     CHECK_FALSE(first_difference("attn_weights", *after->tensors.attn_weights, *before->tensors.attn_weights,
                                  rounded_scores));
     CHECK_FALSE(first_difference("grad.query", *after->grad.query, *before->grad.query, rounded_scores, 0.1));

@@ -1,11 +1,11 @@
 // Which backend computes where the one that was asked for cannot, and what is said of it.
 #include <doctest/doctest.h>
 
-#include "app/gl/offscreen_context.h"
+#include "app/platform/offscreen_context.h"
+#include "core/attention/reference_backend.h"
 #include "core/backend/backend.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gpu_faults.h"
-#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/fused/agreement.h"

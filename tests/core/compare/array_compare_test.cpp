@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "core/attention/heads.h"
+#include "core/attention/reference_backend.h"
 #include "core/compare/tensor_readings.h"
 #include "core/compare/trace_compare.h"
-#include "core/reference/reference_backend.h"
 #include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 

@@ -7,11 +7,11 @@
 #include <limits>
 
 #include "core/attention/heads.h"
+#include "core/attention/reference_backend.h"
 #include "core/attention/softmax.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
 #include "core/compare/variant_trials.h"
-#include "core/reference/reference_backend.h"
 #include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 

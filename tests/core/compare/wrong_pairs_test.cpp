@@ -11,10 +11,10 @@
 #include <set>
 #include <vector>
 
+#include "core/attention/reference_backend.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/variant_trials.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/random.h"

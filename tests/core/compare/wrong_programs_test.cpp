@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/attention/heads.h"
+#include "core/attention/reference_backend.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
@@ -16,7 +17,6 @@
 #include "core/compare/narrow_types.h"
 #include "core/compare/tensor_fill.h"
 #include "core/compare/variant_trials.h"
-#include "core/reference/reference_backend.h"
 #include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 
@@ -27,7 +27,7 @@ using Id = TensorId;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr Index length = 5;
+constexpr Index token_count = 5;
 
 struct WrongProgram {
   const char* named;  // a part of its name, and of no other's
@@ -37,7 +37,7 @@ struct WrongProgram {
 };
 
 AttentionInputs self_attention(const AttentionOptions& options) {
-  AttentionInputs inputs = random_inputs(options, {2, length, length});
+  AttentionInputs inputs = random_inputs(options, {2, token_count, token_count});
   inputs.tensors.key = inputs.tensors.value = inputs.tensors.query;
   return inputs;
 }
@@ -62,27 +62,29 @@ AttentionInputs causal() {
 
 AttentionInputs padded() {
   AttentionInputs inputs = plain();
-  inputs.tensors.key_padding_mask = blocking(
-      {{"N", 2}, {"S", length}}, [](Index cell) { return cell == length - 1 || cell >= 2 * length - 2; });
+  inputs.tensors.key_padding_mask = blocking({{"N", 2}, {"S", token_count}}, [](Index cell) {
+    return cell == token_count - 1 || cell >= 2 * token_count - 2;
+  });
   return inputs;
 }
 
 // Padding on the left: rows whose keys are all blocked, some of them twice.
 AttentionInputs padded_on_the_left() {
   AttentionInputs inputs = causal();
-  inputs.tensors.key_padding_mask = blocking(
-      {{"N", 2}, {"S", length}}, [](Index cell) { return cell < 2 || (cell >= length && cell < length + 3); });
+  inputs.tensors.key_padding_mask = blocking({{"N", 2}, {"S", token_count}}, [](Index cell) {
+    return cell < 2 || (cell >= token_count && cell < token_count + 3);
+  });
   return inputs;
 }
 
-const Shape of_each_head{{"N·H", 8}, {"L", length}, {"S", length}};
+const Shape of_each_head{{"N·H", 8}, {"L", token_count}, {"S", token_count}};
 
 // A causal mask and padding in one attn_mask.
 AttentionInputs merged_masks_given() {
   AttentionInputs inputs = plain();
   inputs.tensors.attn_mask = blocking(of_each_head, [](Index i) {
-    const Index slice = i / length / length, l = i / length % length, s = i % length;
-    return s > l || s >= (slice < 4 ? length - 1 : length - 2);
+    const Index slice = i / token_count / token_count, l = i / token_count % token_count, s = i % token_count;
+    return s > l || s >= (slice < 4 ? token_count - 1 : token_count - 2);
   });
   return inputs;
 }
@@ -91,7 +93,7 @@ AttentionInputs masked_by_head() {
   AttentionInputs inputs = plain();
   const CounterRandom random(5, "mask");
   inputs.tensors.attn_mask = blocking(of_each_head, [&](Index i) {
-    return i % length > 0 && random.normal(static_cast<std::uint64_t>(i)) > 0.3;
+    return i % token_count > 0 && random.normal(static_cast<std::uint64_t>(i)) > 0.3;
   });
   return inputs;
 }
@@ -166,7 +168,7 @@ StageChange joined_as(const std::function<double(const Cells&, Index n, Index l,
 CellRule softmax_with(const std::function<double(Index h)>& beside) {
   return [=](const Cells& x, Index n, Index h, Index l, Index s) {
     double sum = beside(h);
-    for (Index j = 0; j < length; ++j) sum += std::exp(x(n, h, l, j));
+    for (Index j = 0; j < token_count; ++j) sum += std::exp(x(n, h, l, j));
     return std::exp(x(n, h, l, s)) / sum;
   };
 }
@@ -303,18 +305,18 @@ std::vector<WrongProgram> wrong_programs() {
           return mapped_cells(softmax(rounded, FullyMaskedRows::nan),
                               [](double x) { return rounded_to(bf16, x); });
         }}});
-  AttentionInputs unscaled = causal();
-  unscaled.options.scale = 1.0;
-  unscaled.tensors.attn_mask = random_tensor({{"L", length}, {"S", length}}, "bias");
-  add("together with what a mask has added", unscaled,
+  AttentionInputs scores_unscaled = causal();
+  scores_unscaled.options.scale = 1.0;
+  scores_unscaled.tensors.attn_mask = random_tensor({{"L", token_count}, {"S", token_count}}, "bias");
+  add("together with what a mask has added", scores_unscaled,
       {left_out(Id::scaled_scores, Id::scores), mapped(Id::masked_scores, [](double x) { return x / 2; })});
   AttentionInputs with_bias = plain();
-  with_bias.tensors.attn_mask = random_tensor({{"L", length}, {"S", length}}, "bias");
+  with_bias.tensors.attn_mask = random_tensor({{"L", token_count}, {"S", token_count}}, "bias");
   add("divided by √D along with the scores", with_bias,
       {{Id::masked_scores, [](const Trace& t) {
           const Cells x(*t.tensors.scores);
           return filled4(t.tensors.scores->shape(), [&](Index n, Index h, Index l, Index s) {
-            return (x(n, h, l, s) + t.tensors.attn_mask->flat(l * length + s)) / 2;
+            return (x(n, h, l, s) + t.tensors.attn_mask->flat(l * token_count + s)) / 2;
           });
         }}});
   using Blocks = std::function<bool(const Trace&, Index n, Index l, Index s)>;
@@ -333,7 +335,7 @@ std::vector<WrongProgram> wrong_programs() {
       {"the window keeps the keys behind a query, not those ahead", windowed(false),
        [](auto&, Index, Index l, Index s) { return s > l || l - s >= 3; }},
       {"the padding of attn_mask is applied, its causal part is not", merged_masks_given(),
-       [](auto&, Index n, Index, Index s) { return s >= length - 1 - n; }},
+       [](auto&, Index n, Index, Index s) { return s >= token_count - 1 - n; }},
       {"the causal part of attn_mask is applied, its padding is not", merged_masks_given(),
        [](auto&, Index, Index l, Index s) { return s > l; }},
       {"there is no causal mask; then", both, [](auto& t, Index n, Index, Index s) { return pads(t, n, s); }},
@@ -388,7 +390,7 @@ std::vector<WrongProgram> wrong_programs() {
   add("the softmax runs over the queries", plain(),
       {changed(Id::attn_weights, Id::masked_scores, [](const Cells& x, Index n, Index h, Index l, Index s) {
         double sum = 0.0;
-        for (Index j = 0; j < length; ++j) sum += std::exp(x(n, h, j, s));
+        for (Index j = 0; j < token_count; ++j) sum += std::exp(x(n, h, j, s));
         return std::exp(x(n, h, l, s)) / sum;
       })});
   add("k stands in the place of v", plain(),
@@ -456,7 +458,7 @@ std::vector<WrongProgram> wrong_programs() {
           return filled4(t.tensors.scores->shape(), [&](Index n, Index h, Index l, Index s) {
             double sum = 0.0;
             for (Index d = 0; d < 4; ++d)
-              sum += q(n, h, l, d) * k.flat((n * 4 + h) * 4 * length + d * length + s);
+              sum += q(n, h, l, d) * k.flat((n * 4 + h) * 4 * token_count + d * token_count + s);
             return sum;
           });
         }}});
@@ -467,8 +469,8 @@ const std::vector<Id> everything{Id::q_heads,       Id::k_heads,       Id::v_hea
                                  Id::scaled_scores, Id::masked_scores, Id::attn_weights,   Id::head_output,
                                  Id::concat,        Id::output,        Id::residual_output};
 
-const StageChange unscaled = left_out(Id::scaled_scores, Id::scores);
-const StageChange reversed =
+const StageChange scores_unscaled = left_out(Id::scaled_scores, Id::scores);
+const StageChange heads_reversed =
     joined_as([](const Cells& own, Index n, Index l, Index c) { return own(n, 3 - c / 4, l, c % 4); });
 
 std::vector<StoredTensor> written(const AttentionInputs& inputs, const std::vector<StageChange>& mistake,
@@ -553,14 +555,14 @@ TEST_CASE(
     "a cause that explains some tensors and leaves others is named with what explains the others, or not at "
     "all") {
   const AttentionInputs inputs = causal();
-  const std::string both = found(inputs, written(inputs, {unscaled, reversed}, everything));
+  const std::string both = found(inputs, written(inputs, {scores_unscaled, heads_reversed}, everything));
   CAPTURE(both);
   CHECK_CONTAINS(both, "not scaled");
   CHECK_CONTAINS(both, "and the heads are joined in the order 3, 2, 1, 0; then everything agrees");
   const StageChange odd{Id::output, [](const Trace& t) {
                           return mapped_cells(*t.tensors.output, [](double x) { return std::sin(x); });
                         }};
-  CHECK(found(inputs, written(inputs, {unscaled, odd}, everything)) == "");
+  CHECK(found(inputs, written(inputs, {scores_unscaled, odd}, everything)) == "");
 }
 
 TEST_CASE(
@@ -578,12 +580,14 @@ TEST_CASE(
     CAPTURE(text);
     for (const std::string& part : parts) CHECK_CONTAINS(text, part);
   };
-  named(plain_inputs, {unscaled, reversed}, Id::output, {"not scaled", "joined in the order 3, 2, 1, 0"});
-  named(plain_inputs, {unscaled}, Id::attn_weights, {"not scaled", "is not added"}, [](AttentionInputs& other) {
-    Tensor bias = *other.tensors.in_proj_bias;
-    for (Index row = 0; row < 16; ++row) bias.set_flat(row, 0.0);
-    other.tensors.in_proj_bias = shared_tensor(bias);
-  });
+  named(plain_inputs, {scores_unscaled, heads_reversed}, Id::output,
+        {"not scaled", "joined in the order 3, 2, 1, 0"});
+  named(plain_inputs, {scores_unscaled}, Id::attn_weights, {"not scaled", "is not added"},
+        [](AttentionInputs& other) {
+          Tensor bias = *other.tensors.in_proj_bias;
+          for (Index row = 0; row < 16; ++row) bias.set_flat(row, 0.0);
+          other.tensors.in_proj_bias = shared_tensor(bias);
+        });
   // Key/value heads that are tiled, and another rotary base: a usual one, and one that is searched for.
   AttentionInputs turned_groups = self_attention(small_options(4, 2, 4));
   turned_groups.options.rotary_base = 1e4;
@@ -638,7 +642,7 @@ TEST_CASE("numbers of a 16-bit type that were stored as a wider one are told by 
 
 TEST_CASE("a mistake is named behind the rounding to a 16-bit type, too") {
   const AttentionInputs inputs = causal();
-  std::vector<StoredTensor> theirs = written(inputs, {unscaled}, everything);
+  std::vector<StoredTensor> theirs = written(inputs, {scores_unscaled}, everything);
   round_all(theirs, bf16);
   const std::string causes = found(inputs, theirs);
   CAPTURE(causes);

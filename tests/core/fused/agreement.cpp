@@ -6,10 +6,10 @@
 #include <cmath>
 #include <map>
 
-#include "core/trace/attention_sizes.h"
-#include "core/trace/tensor_names.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/tensor_names.h"
+#include "tests/core/attention/option_combinations.h"
 #include "tests/core/attention/random_inputs.h"
-#include "tests/core/trace/option_combinations.h"
 
 namespace headwise::test {
 namespace {
@@ -80,7 +80,7 @@ TensorPtr patterned(const Shape& shape, DType dtype, Index every) {
 }  // namespace
 
 std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
-  // An option more does not compile: decide in core/reference/stage_cache.h which stage reads it,
+  // An option more does not compile: decide in core/attention/stage_cache.h which stage reads it,
   // and add it below.
   const OperatorOptions& of_operator = first.options;
   const LayerOptions& of_layer = first.options;

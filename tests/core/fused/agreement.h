@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/trace.h"
+#include "core/attention/trace.h"
 
 namespace headwise::test {
 

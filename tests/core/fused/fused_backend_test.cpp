@@ -11,9 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "core/attention/attention_sizes.h"
+#include "core/attention/reference_backend.h"
 #include "core/fused/fused_backend.h"
 #include "core/fused/head_shares.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/cancellation.h"
@@ -21,10 +22,9 @@
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
-#include "core/trace/attention_sizes.h"
 #include "tests/checks.h"
+#include "tests/core/attention/option_combinations.h"
 #include "tests/core/fused/agreement.h"
-#include "tests/core/trace/option_combinations.h"
 
 using namespace headwise;
 using namespace headwise::test;

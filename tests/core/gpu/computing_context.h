@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "app/gl/driver.h"
-#include "app/gl/offscreen_context.h"
+#include "app/platform/driver.h"
+#include "app/platform/offscreen_context.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/tensor/error.h"
 #include "tests/skipped.h"

@@ -9,15 +9,15 @@
 #include <cmath>
 #include <memory>
 
-#include "app/gl/driver.h"
-#include "app/gl/offscreen_context.h"
-#include "core/reference/reference_backend.h"
+#include "app/platform/driver.h"
+#include "app/platform/offscreen_context.h"
+#include "core/attention/reference_backend.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"
+#include "tests/core/attention/option_combinations.h"
 #include "tests/core/fused/agreement.h"
 #include "tests/core/gpu/computing_context.h"
-#include "tests/core/trace/option_combinations.h"
 
 using namespace headwise;
 using namespace headwise::test;

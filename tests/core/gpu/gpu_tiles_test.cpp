@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/attention/reference_backend.h"
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/storage_buffer.h"
-#include "core/reference/reference_backend.h"
 #include "core/tensor/random.h"
 #include "tests/core/fused/agreement.h"
 #include "tests/core/gpu/computing_context.h"

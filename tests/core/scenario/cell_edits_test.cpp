@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"

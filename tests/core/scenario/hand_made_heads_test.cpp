@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/embeddings.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"

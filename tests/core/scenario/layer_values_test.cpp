@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/attention/reference_backend.h"
 #include "core/model/layers/attention_layers.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"

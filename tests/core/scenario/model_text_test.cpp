@@ -1,7 +1,7 @@
 #include <array>
 #include <filesystem>
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/text_inputs.h"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"

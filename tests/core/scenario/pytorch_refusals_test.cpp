@@ -2,7 +2,7 @@
 // nn.MultiheadAttention and F.scaled_dot_product_attention, broken once: what PyTorch refuses is refused
 // here, by a sentence with what was got, what was expected and, where the sizes tell, the likely cause. The
 // one exception is is_causal beside a mask, which merges.
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -13,12 +13,12 @@ using namespace headwise;
 
 namespace {
 
-Scenario read(const std::string& json) {
+Scenario scenario_of(const std::string& json) {
   return scenario_from_json(json, "test.json");
 }
 
-ScenarioInputs make(const std::string& json, DType dtype = DType::f64) {
-  return make_scenario_inputs(read(json), dtype);
+ScenarioInputs inputs_of(const std::string& json, DType dtype = DType::f64) {
+  return make_scenario_inputs(scenario_of(json), dtype);
 }
 
 std::string sizes(const TensorPtr& tensor) {
@@ -28,13 +28,13 @@ std::string sizes(const TensorPtr& tensor) {
 void check_refused(const std::string& json, const std::vector<std::string>& words,
                    ExitStatus status = ExitStatus::usage) {
   CAPTURE(json);
-  test::refused_with([&] { make(json); }, words, status);
+  test::refused_with([&] { inputs_of(json); }, words, status);
 }
 
 }  // namespace
 
 TEST_CASE("the shortest scenario gives PyTorch's module in self-attention over random numbers") {
-  const ScenarioInputs inputs = make(R"({"headwise":1})");
+  const ScenarioInputs inputs = inputs_of(R"({"headwise":1})");
   const TraceTensors& t = inputs.attention.tensors;
   CHECK(sizes(t.query) == "(1,10,128)");
   CHECK(t.key == t.query);
@@ -54,19 +54,20 @@ TEST_CASE("the shortest scenario gives PyTorch's module in self-attention over r
 
 TEST_CASE("null follows from the rest") {
   const AttentionOptions o =
-      make(R"({"attention":{"embed_dim":24,"num_heads":6,"num_kv_heads":2,"kdim":10},"inputs":{"self_attention":false}})")
+      inputs_of(
+          R"({"attention":{"embed_dim":24,"num_heads":6,"num_kv_heads":2,"kdim":10},"inputs":{"self_attention":false}})")
           .attention.options;
   CHECK(o.head_dim == 4);
   CHECK(o.v_head_dim == 4);
   CHECK(o.kdim == 10);
   CHECK(o.vdim == 24);
   CHECK(o.num_kv_heads == 2);
-  CHECK(make(R"({"attention":{"embed_dim":10,"num_heads":3,"head_dim":5,"v_head_dim":2}})")
+  CHECK(inputs_of(R"({"attention":{"embed_dim":10,"num_heads":3,"head_dim":5,"v_head_dim":2}})")
             .attention.options.v_head_dim == 2);
 }
 
 TEST_CASE("fully masked rows are NaN where weights are wanted, zero elsewhere, unless the scenario says") {
-  const auto rows = [](const char* json) { return make(json).attention.options.fully_masked_rows; };
+  const auto rows = [](const char* json) { return inputs_of(json).attention.options.fully_masked_rows; };
   CHECK(rows("{}") == FullyMaskedRows::nan);
   CHECK(rows(R"({"attention":{"need_weights":false}})") == FullyMaskedRows::zero);
   CHECK(rows(R"({"op":"scaled_dot_product_attention"})") == FullyMaskedRows::zero);
@@ -77,7 +78,7 @@ TEST_CASE("fully masked rows are NaN where weights are wanted, zero elsewhere, u
 
 TEST_CASE("every option reaches the operator") {
   const AttentionOptions o =
-      make(R"({"attention":{"scale":0.5,"softcap":3,"temperature":2,"dropout":0.25,"dropout_seed":7,
+      inputs_of(R"({"attention":{"scale":0.5,"softcap":3,"temperature":2,"dropout":0.25,"dropout_seed":7,
       "add_zero_attn":true,"need_weights":false,"average_attn_weights":false,"residual":true,"layer_norm":true},
       "mask":{"is_causal":true,"causal_alignment":"bottom_right","sliding_window":3,"alibi":true,"value":-5},
       "heads":{"gain":[0,1,1,1,1,1,1,2]}})")
@@ -101,12 +102,12 @@ TEST_CASE("every option reaches the operator") {
 }
 
 TEST_CASE("cross-attention: one memory is key and value, unless their widths differ") {
-  const ScenarioInputs one = make(
+  const ScenarioInputs one = inputs_of(
       R"({"attention":{"embed_dim":8,"num_heads":2},"inputs":{"self_attention":false,"query_length":3,"key_length":5,"batch":2}})");
   CHECK(sizes(one.attention.tensors.query) == "(2,3,8)");
   CHECK(sizes(one.attention.tensors.key) == "(2,5,8)");
   CHECK(one.attention.tensors.value == one.attention.tensors.key);
-  const ScenarioInputs two = make(
+  const ScenarioInputs two = inputs_of(
       R"({"attention":{"embed_dim":8,"num_heads":2,"kdim":6,"vdim":4},"inputs":{"self_attention":false,"query_length":3,"key_length":5}})");
   CHECK(sizes(two.attention.tensors.key) == "(1,5,6)");
   CHECK(sizes(two.attention.tensors.value) == "(1,5,4)");
@@ -124,7 +125,7 @@ TEST_CASE("two sentences: the second one is the key, and both label their axis")
 }
 
 TEST_CASE("appended columns have labels of their own") {
-  const ScenarioInputs inputs = make(
+  const ScenarioInputs inputs = inputs_of(
       R"({"attention":{"add_bias_kv":true,"add_zero_attn":true},"inputs":{"source":"text","text":"a b a"}})");
   CHECK(inputs.labels.query == std::vector<std::string>{"a", "b", "a"});
   CHECK(inputs.labels.key == std::vector<std::string>{"a", "b", "a", "bias_k", "zero"});
@@ -133,16 +134,16 @@ TEST_CASE("appended columns have labels of their own") {
 }
 
 TEST_CASE("ones are ones, uniform01 lies in [0,1), batches differ, seeds differ, and f32 is f64 rounded") {
-  const ScenarioInputs ones = make(R"({"inputs":{"source":"ones"}})");
+  const ScenarioInputs ones = inputs_of(R"({"inputs":{"source":"ones"}})");
   for (const double value : ones.attention.tensors.query->values<double>()) REQUIRE(value == 1.0);
-  const ScenarioInputs uniform = make(R"({"inputs":{"source":"uniform01"}})");
+  const ScenarioInputs uniform = inputs_of(R"({"inputs":{"source":"uniform01"}})");
   for (const double value : uniform.attention.tensors.query->values<double>())
     REQUIRE((value >= 0.0 && value < 1.0));
-  const ScenarioInputs wide = make(R"({"inputs":{"batch":2}})");
+  const ScenarioInputs wide = inputs_of(R"({"inputs":{"batch":2}})");
   const Tensor& random = *wide.attention.tensors.query;
   CHECK(random.at({0, 0, 0}) != random.at({1, 0, 0}));
-  CHECK(random.at({0, 0, 0}) != make(R"({"inputs":{"seed":1}})").attention.tensors.query->at({0, 0, 0}));
-  const ScenarioInputs narrow = make(R"({"inputs":{"batch":2}})", DType::f32);
+  CHECK(random.at({0, 0, 0}) != inputs_of(R"({"inputs":{"seed":1}})").attention.tensors.query->at({0, 0, 0}));
+  const ScenarioInputs narrow = inputs_of(R"({"inputs":{"batch":2}})", DType::f32);
   CHECK(identical(*narrow.attention.tensors.query, random.converted(DType::f32)));
 }
 
@@ -152,13 +153,13 @@ TEST_CASE("sizes of zero are sizes") {
         R"({"inputs":{"self_attention":false,"key_length":0}})", R"({"inputs":{"source":"text","text":""}})",
         R"({"inputs":{"source":"text","text":"a b","key_text":"","self_attention":false}})"}) {
     CAPTURE(json);
-    const ScenarioInputs inputs = make(json);
+    const ScenarioInputs inputs = inputs_of(json);
     CHECK_NOTHROW(reference_forward(inputs.attention));
   }
 }
 
 TEST_CASE("scaled_dot_product_attention takes its heads from the options, a text is cut into them") {
-  const ScenarioInputs random = make(
+  const ScenarioInputs random = inputs_of(
       R"({"op":"scaled_dot_product_attention","attention":{"embed_dim":24,"num_heads":4,"num_kv_heads":2,"v_head_dim":5},"inputs":{"query_length":3,"key_length":7,"batch":2}})");
   CHECK(sizes(random.attention.tensors.query) == "(2,4,3,6)");
   CHECK(sizes(random.attention.tensors.key) == "(2,2,7,6)");
@@ -167,8 +168,8 @@ TEST_CASE("scaled_dot_product_attention takes its heads from the options, a text
   CHECK_NOTHROW(reference_forward(random.attention));
 
   const ScenarioInputs text =
-      make(R"({"op":"scaled_dot_product_attention","inputs":{"source":"text","text":"a b c"}})");
-  const ScenarioInputs whole = make(R"({"inputs":{"source":"text","text":"a b c"}})");
+      inputs_of(R"({"op":"scaled_dot_product_attention","inputs":{"source":"text","text":"a b c"}})");
+  const ScenarioInputs whole = inputs_of(R"({"inputs":{"source":"text","text":"a b c"}})");
   for (Index head = 0; head < 8; ++head) {  // head h holds columns 16h … 16h+15 of the embedding
     CHECK(text.attention.tensors.query->at({0, head, 2, 5}) ==
           whole.attention.tensors.query->at({0, 2, head * 16 + 5}));
@@ -176,10 +177,10 @@ TEST_CASE("scaled_dot_product_attention takes its heads from the options, a text
 }
 
 TEST_CASE("valid_lens become a tensor of integers, per sentence or per query") {
-  CHECK(sizes(make(R"({"inputs":{"batch":2},"mask":{"valid_lens":[3,10]}})").attention.tensors.valid_lens) ==
+  CHECK(sizes(inputs_of(R"({"inputs":{"batch":2},"mask":{"valid_lens":[3,10]}})").attention.tensors.valid_lens) ==
         "(2)");
   const TensorPtr per_query =
-      make(R"({"inputs":{"query_length":2},"mask":{"valid_lens":[[1,2]]}})").attention.tensors.valid_lens;
+      inputs_of(R"({"inputs":{"query_length":2},"mask":{"valid_lens":[[1,2]]}})").attention.tensors.valid_lens;
   CHECK(sizes(per_query) == "(1,2)");
   CHECK(per_query->dtype() == DType::i64);
   CHECK(per_query->at({0, 1}) == 2.0);
@@ -223,7 +224,7 @@ TEST_CASE("a scenario that contradicts itself is refused, every cause named") {
 TEST_CASE("the weights of frozen heads come from the scenario, or as an array that overrides them") {
   const char* json =
       R"({"inputs":{"query_length":2},"heads":{"frozen":{"heads":[4, 1],"attn_weights":[[[[1,0],[0,1]],[[0.5,0.5],[1,1]]]]}}})";
-  const ScenarioInputs inputs = make(json);
+  const ScenarioInputs inputs = inputs_of(json);
   CHECK(inputs.attention.options.frozen_heads == std::vector<Index>{4, 1});
   REQUIRE(inputs.attention.tensors.frozen_weights);
   CHECK(inputs.attention.tensors.frozen_weights->dtype() == DType::f64);  // in an f32 run too
@@ -277,7 +278,7 @@ TEST_CASE("sizes beyond any memory are refused before anything is taken") {
 TEST_CASE("sizes beyond any memory are refused with the key that is too large, and the most that it may be") {
   const auto refused_with_maps = [](const std::string& json, const std::string& words) {
     CAPTURE(json);
-    CHECK_THROWS_WITH_AS(make_scenario_inputs(read(json), DType::f32, {}, nullptr, {.maps = 3}),
+    CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario_of(json), DType::f32, {}, nullptr, {.maps = 3}),
                          doctest::Contains(words.c_str()), Error);
   };
   refused_with_maps(R"({"inputs":{"query_length":99999999999}})", "set inputs.query_length to at most ");
@@ -298,7 +299,7 @@ TEST_CASE("sizes beyond any memory are refused with the key that is too large, a
 TEST_CASE("the most that a size may be is what fits") {
   const std::string json = R"({"inputs":{"query_length":)";
   const auto with_maps = [&](const std::string& length) {
-    make_scenario_inputs(read(json + length + "}}"), DType::f32, {}, nullptr, {.maps = 3});
+    make_scenario_inputs(scenario_of(json + length + "}}"), DType::f32, {}, nullptr, {.maps = 3});
   };
   const std::string line = test::refusal_line([&] { with_maps("99999999999"); }, ExitStatus::memory);
   const Index most = std::stoll(line.substr(line.find("at most ", line.find("set inputs.")) + 8));

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/attention/projection_layouts.h"
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
-#include "tests/core/code/python_run.h"
+#include "tests/core/export/python_run.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;

@@ -10,12 +10,12 @@
 #include <thread>
 #include <vector>
 
-#include "core/reference/reference_backend.h"
-#include "core/reference/stage_cache.h"
+#include "core/attention/reference_backend.h"
+#include "core/attention/stage_cache.h"
+#include "core/attention/tensor_names.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
-#include "core/trace/tensor_names.h"
 
 using namespace headwise;
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/attention/reference_backend.h"
 #include "core/model/transformer/predictions.h"
 #include "core/model/transformer/text_model.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_inputs.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/task_threads.h"

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/attention/reference_backend.h"
 #include "core/files/word_rows.h"
 #include "core/model/config/model_config.h"
 #include "core/model/layers/attention_layers.h"
 #include "core/model/transformer/transformer_config.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"

@@ -1,7 +1,7 @@
 // Into how many heads a layer can be cut whose model does not say it.
 #include "core/model/layers/layer_parameters.h"
 
-#include "core/reference/reference_backend.h"
+#include "core/attention/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"

@@ -13,9 +13,9 @@
 #include <set>
 #include <string>
 
+#include "core/attention/reference_backend.h"
 #include "core/files/array_files.h"
 #include "core/model/layers/attention_layers.h"
-#include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"

@@ -17,11 +17,11 @@ using namespace headwise::test;
 
 namespace {
 
-const std::string golden_folder = HEADWISE_SOURCE_DIR "/tests/golden/models/";
+const std::string folder_of_golden = HEADWISE_SOURCE_DIR "/tests/golden/models/";
 constexpr std::array small_models{
     "bert",  "bert_without_words", "roberta",         "distilbert", "electra",  "gpt2",  "llama", "mistral",
     "qwen2", "gpt_neox",           "gpt_neox_serial", "opt",        "opt_post", "bloom", "phi3"};
-const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
+const std::string models_of_ours = HEADWISE_SOURCE_DIR "/assets/models/";
 
 std::shared_ptr<const Transformer> transformer_of(const std::string& path) {
   const auto files = std::make_shared<const ModelFiles>(path);
@@ -75,17 +75,17 @@ void check_model(const std::string& folder, const std::string& values) {
 
 TEST_CASE("the own models compute what torch computes with them") {
   for (const char* name : {"sentences", "copycat"})
-    check_model(own_models + name, golden_folder + name + ".npz");
+    check_model(models_of_ours + name, folder_of_golden + name + ".npz");
 }
 
 TEST_CASE("small models under the names of their families compute what torch computes with them") {
   for (const char* name : small_models)
-    check_model(golden_folder + name, golden_folder + name + "/values.npz");
+    check_model(folder_of_golden + name, folder_of_golden + name + "/values.npz");
 }
 
 TEST_CASE("the output of a layer's own attention continues to the model's own last hidden states") {
-  std::vector<std::string> folders{own_models + "sentences", own_models + "copycat"};
-  for (const char* name : small_models) folders.push_back(golden_folder + name);
+  std::vector<std::string> folders{models_of_ours + "sentences", models_of_ours + "copycat"};
+  for (const char* name : small_models) folders.push_back(folder_of_golden + name);
   for (const std::string& folder : folders) {
     CAPTURE(folder);
     const std::shared_ptr<const Transformer> transformer = transformer_of(folder);
@@ -105,10 +105,10 @@ TEST_CASE("what config.json leaves out of a block's kind is as in most models of
   const std::vector<TokenId> ids{3, 17, 4, 4, 39, 21, 8};
   const auto with = [](const TemporaryFolder& folder, const std::string& name,
                        const std::function<void(nlohmann::json&)>& change) {
-    auto config = nlohmann::json::parse(content_of(golden_folder + name + "/config.json"));
+    auto config = nlohmann::json::parse(content_of(folder_of_golden + name + "/config.json"));
     change(config);
     folder.with_file("config.json", config.dump());
-    folder.with_file("model.safetensors", content_of(golden_folder + name + "/model.safetensors"));
+    folder.with_file("model.safetensors", content_of(folder_of_golden + name + "/model.safetensors"));
     return transformer_of(folder.file(""));
   };
   const std::map<std::string, std::vector<const char*>> usual{
@@ -123,7 +123,7 @@ TEST_CASE("what config.json leaves out of a block's kind is as in most models of
       for (const char* key : keys) CHECK(config.erase(key) == 1);
     });
     CHECK(identical(*transformer->run(ids).last_hidden,
-                    *transformer_of(golden_folder + name)->run(ids).last_hidden));
+                    *transformer_of(folder_of_golden + name)->run(ids).last_hidden));
   }
   const TemporaryFolder folder;
   const auto transformer =
@@ -133,8 +133,8 @@ TEST_CASE("what config.json leaves out of a block's kind is as in most models of
 }
 
 TEST_CASE("a head turned off by its gain is a head whose output is taken away") {
-  const std::shared_ptr<const Transformer> transformer = transformer_of(own_models + "sentences");
-  const std::vector<TokenId> ids = golden_ids(golden_arrays(golden_folder + "sentences.npz"), "0.ids");
+  const std::shared_ptr<const Transformer> transformer = transformer_of(models_of_ours + "sentences");
+  const std::vector<TokenId> ids = golden_ids(golden_arrays(folder_of_golden + "sentences.npz"), "0.ids");
   std::vector<double> gains(8, 1.0);
   gains[7] = 0.0;
   const Transformer::Pass whole = transformer->run(ids);
@@ -146,7 +146,8 @@ TEST_CASE("a head turned off by its gain is a head whose output is taken away") 
 }
 
 TEST_CASE("the numbers do not depend on how much of the weights is kept") {
-  for (const std::string& folder : {own_models + "sentences", golden_folder + "qwen2", golden_folder + "gpt2"}) {
+  for (const std::string& folder :
+       {models_of_ours + "sentences", folder_of_golden + "qwen2", folder_of_golden + "gpt2"}) {
     CAPTURE(folder);
     const std::shared_ptr<const Transformer> whole = transformer_of(folder);
     const std::vector<TokenId> ids{3, 17, 4, 4, 39, 21, 8};
@@ -161,14 +162,14 @@ TEST_CASE("the numbers do not depend on how much of the weights is kept") {
 }
 
 TEST_CASE("a pass that is no longer wanted ends") {
-  const std::shared_ptr<const Transformer> transformer = transformer_of(own_models + "sentences");
+  const std::shared_ptr<const Transformer> transformer = transformer_of(models_of_ours + "sentences");
   const std::atomic<bool> cancelled = true;
   const CancelScope scope(cancelled);
   refused_with([&] { transformer->run(std::vector<TokenId>{3, 17, 4}); }, {}, ExitStatus::cancelled);
 }
 
 TEST_CASE("the numbers do not depend on the number of threads") {
-  const std::shared_ptr<const Transformer> transformer = transformer_of(own_models + "copycat");
+  const std::shared_ptr<const Transformer> transformer = transformer_of(models_of_ours + "copycat");
   const std::vector<TokenId> ids(60, 17);
   std::vector<TensorPtr> results;
   for (const int threads : {1, 2, 5}) {

@@ -16,15 +16,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string golden_folder = HEADWISE_SOURCE_DIR "/tests/golden/models/";
+const std::string folder_of_refused = HEADWISE_SOURCE_DIR "/tests/golden/models/";
 
 Json config_of(const std::string& name) {
-  return Json::parse(content_of(golden_folder + name + "/config.json"));
+  return Json::parse(content_of(folder_of_refused + name + "/config.json"));
 }
 
 std::map<std::string, std::vector<Index>> shapes_of(const std::string& name) {
   std::map<std::string, std::vector<Index>> shapes;
-  const ModelFiles files(golden_folder + name);
+  const ModelFiles files(folder_of_refused + name);
   for (const auto& [array, info] : files.arrays()) shapes[array] = info.sizes;
   return shapes;
 }
@@ -192,7 +192,7 @@ TEST_CASE("without config.json, or with layers of two kinds, there is no encoder
 }
 
 TEST_CASE("ids outside the vocabulary and texts that are too long are refused before anything is computed") {
-  const auto transformer = open(golden_folder + "bert");
+  const auto transformer = open(folder_of_refused + "bert");
   CHECK_THROWS_WITH_AS(transformer->run(std::vector<TokenId>{3, 40}), doctest::Contains("0 to 39"), Error);
   CHECK_THROWS_WITH_AS(transformer->run(std::vector<TokenId>{-1}), doctest::Contains("-1"), Error);
   CHECK_THROWS_WITH_AS(transformer->run(std::vector<TokenId>(13, 1)), doctest::Contains("at most 12"), Error);
@@ -200,7 +200,7 @@ TEST_CASE("ids outside the vocabulary and texts that are too long are refused be
 }
 
 TEST_CASE("a model without a head opens, and says that there are no words to predict") {
-  const auto transformer = open(golden_folder + "bert_without_words");
+  const auto transformer = open(folder_of_refused + "bert_without_words");
   CHECK_CONTAINS(transformer->no_words(), "cls.predictions.transform.dense.weight");
   const Transformer::Pass pass = transformer->run(std::vector<TokenId>{1, 2});
   CHECK_THROWS_WITH_AS(transformer->logits(*pass.last_hidden, 0, 2), doctest::Contains("no words to predict"),
@@ -208,9 +208,9 @@ TEST_CASE("a model without a head opens, and says that there are no words to pre
 }
 
 TEST_CASE("a model that lacks a part of its second block runs its first one, and says what is missing") {
-  const auto whole = open(golden_folder + "gpt2");
+  const auto whole = open(folder_of_refused + "gpt2");
   const TemporaryFolder folder;
-  std::vector<NamedTensor> arrays = read_array_file(golden_folder + "gpt2/model.safetensors");
+  std::vector<NamedTensor> arrays = read_array_file(folder_of_refused + "gpt2/model.safetensors");
   std::erase_if(arrays, [](const NamedTensor& array) { return array.name == "transformer.h.1.ln_2.bias"; });
   write_safetensors(folder.file("model.safetensors"), arrays);
   folder.with_file("config.json", config_of("gpt2").dump());
@@ -224,7 +224,7 @@ TEST_CASE("a model that lacks a part of its second block runs its first one, and
 }
 
 TEST_CASE("any damage to config.json opens or is refused in one line") {
-  const std::string config = content_of(golden_folder + "llama/config.json");
+  const std::string config = content_of(folder_of_refused + "llama/config.json");
   const auto shapes = shapes_of("llama");
   const TemporaryFolder folder;
   write_model(folder, shapes, config);

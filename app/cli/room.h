@@ -1,0 +1,5 @@
+// The command line: a command a file, one report that is printed for people or as JSON.
+#pragma once
+
+// What other rooms use of it; the rest is its own.
+#include "app/cli/command_line.h"

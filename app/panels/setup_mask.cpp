@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "app/panels/setup_rows.h"
+#include "app/session/cell_editing.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/ui_probe.h"
+#include "core/attention/score_scale.h"
+#include "core/scenario/mask_presets.h"
+#include "core/tensor/join.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<std::string_view, 2> alignments{"top-left", "bottom-right"};
+constexpr std::array<std::string_view, 2> fully_masked{"NaN", "0"};
+constexpr float preset_width = 112.0f;  // design units: "document:0,6" fits
+
+// A name with numbers can be typed in files only; here each preset comes with numbers that show its effect.
+void draw_preset(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  const TensorPtr k = rows.context().trace.tensors.k_heads;
+  const Index keys = k ? k->shape().size(2) : 0;
+  const bool painted = std::ranges::any_of(rows.scenario().edits,
+                                           [](const CellEdit& edit) { return edit.tensor == "attn_mask"; });
+  const std::string now = mask.preset.value_or(painted ? "painted" : "none");
+  // Always as wide: the button stays under the mouse that chooses.
+  const float room = rows.widgets().px(preset_width - 36.0f);
+  const std::string label = fitted_text(now, rows.widgets().fonts.small, room) + "  …";
+  const std::array<std::string_view, 1> labels{label};
+  int chosen = -1;
+  if (choice_row(rows.widgets(),
+                 {"setup/preset", "pattern", "",
+                  "A named mask, merged with the others: causal, a window, a prefix visible to all, separate "
+                  "documents, dilated, padding."},
+                 labels, chosen, true, preset_width)) {
+    ImGui::OpenPopup("mask presets");
+  }
+  ui_probe_item("setup/preset/" + now);
+  if (ImGui::BeginPopup("mask presets")) {
+    const auto entry = [&](const std::optional<std::string>& preset, const std::string& what) {
+      if (ImGui::MenuItem(what.c_str(), nullptr, preset == mask.preset)) {
+        mask.preset = preset;
+        rows.edited("setup/preset", "mask pattern " + preset.value_or("none"), false);
+      }
+      ui_probe_item("setup/preset/" + preset.value_or("none"));
+    };
+    entry(std::nullopt, "none");
+    for (const MaskPresetEntry& each : mask_presets()) {
+      // Omitted numbers take their defaults; documents have none: two halves.
+      const std::string name(each.form.substr(0, each.form.find(':')));
+      const bool has_defaults = read_mask_preset(name, keys).preset.has_value();
+      entry(has_defaults ? name : fmt::format("{}:0,{}", name, std::max<Index>(keys / 2, 1)),
+            fmt::format("{}: {}", name, each.what));
+    }
+    ImGui::EndPopup();
+  }
+  rows.draw_errors("setup/preset", "");
+}
+
+void draw_alibi(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  if (!rows.rare("setup/alibi", mask.alibi)) return;
+  int alibi = mask.alibi ? 1 : 0;
+  if (rows.choice(setup_row("setup/alibi"), off_on, alibi)) {
+    mask.alibi = alibi == 1;
+    rows.edited("setup/alibi", alibi == 1 ? "ALiBi on" : "ALiBi off", false);
+  }
+  if (!mask.alibi) return;
+  rows.number(setup_setting("setup/alibi_scale"), mask.alibi_scale);
+}
+
+void draw_fully_masked_rows(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  if (!rows.rare("setup/fully_masked_rows", mask.fully_masked_rows.has_value())) return;
+  const FullyMaskedRows by_default =
+      rows.scenario().op == Op::multi_head_attention && rows.scenario().attention.need_weights
+          ? FullyMaskedRows::nan
+          : FullyMaskedRows::zero;
+  int row = mask.fully_masked_rows.value_or(by_default) == FullyMaskedRows::nan ? 0 : 1;
+  if (rows.choice(setup_row("setup/fully_masked_rows"), fully_masked, row)) {
+    mask.fully_masked_rows = row == 0 ? FullyMaskedRows::nan : FullyMaskedRows::zero;
+    rows.edited("setup/fully_masked_rows", fmt::format("set fully masked rows to {}", row == 0 ? "NaN" : "0"),
+                false);
+  }
+}
+
+void draw_convention(SetupRows& rows) {
+  const MaskConvention now = rows.context().selection.mask_convention;
+  if (!rows.rare("setup/mask_convention", now != MaskConvention::added)) return;
+  int reading = static_cast<int>(now);
+  if (rows.choice(setup_row("setup/mask_convention", "shown as"), mask_convention_names, reading)) {
+    Selection selection = rows.context().selection;
+    selection.mask_convention = static_cast<MaskConvention>(reading);
+    rows.look(std::move(selection));
+  }
+}
+
+// Always there: nothing below it moves when the causal mask comes and goes.
+void draw_alignment(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  int alignment = mask.causal_alignment == CausalAlignment::top_left ? 0 : 1;
+  if (!mask.is_causal) {
+    rows.idle_choice(
+        {"setup/alignment", "aligned", "",
+         "Where the diagonal of the causal mask starts when L and S differ. Turn causal on to choose."},
+        alignments, -1);
+  } else if (rows.choice(setup_row("setup/alignment"), alignments, alignment)) {
+    mask.causal_alignment = alignment == 0 ? CausalAlignment::top_left : CausalAlignment::bottom_right;
+    rows.edited("setup/alignment",
+                fmt::format("causal, aligned {}", alignment == 0 ? "top-left" : "bottom-right"), false);
+  }
+}
+
+constexpr std::array<std::string_view, 2> operators{"MHA", "SDPA"};
+
+}  // namespace
+
+void draw_setup_mask(SetupRows& rows) {
+  section_caption(rows.widgets(), "MASK");
+  MaskSpec& mask = rows.scenario().mask;
+  int causal = mask.is_causal ? 1 : 0;
+  if (rows.choice(setup_row("setup/causal"), off_on, causal)) {
+    mask.is_causal = causal == 1;
+    rows.edited("setup/causal", fmt::format("causal mask {}", off_on[static_cast<std::size_t>(causal)]), false);
+  }
+  draw_alignment(rows);
+  draw_preset(rows);
+
+  // One number for the whole batch; values that a file gives per sequence or query are kept until typed over.
+  std::optional<std::int64_t> valid_length;
+  std::string derived = rows.context().trace.tensors.k_heads
+                            ? std::to_string(rows.context().trace.tensors.k_heads->shape().size(2))
+                            : std::string();
+  if (mask.valid_lens && !mask.valid_lens_per_query && !mask.valid_lens->empty() &&
+      !mask.valid_lens->front().empty()) {
+    const std::vector<std::int64_t>& first = mask.valid_lens->front();
+    bool same = true;
+    for (const auto& lens : *mask.valid_lens) same = same && lens == first;
+    if (same) valid_length = first.front();
+  }
+  if (mask.valid_lens && !valid_length) derived = "varies";
+  rows.optional_integer(setup_row("setup/valid_length"), valid_length, derived,
+                        {.drag_least = 0, .drag_most = 4096});
+  if (rows.changed() && rows.state().edited_row == "setup/valid_length") {
+    mask.valid_lens_per_query = false;
+    mask.valid_lens.reset();
+    if (valid_length)
+      mask.valid_lens.emplace(setup_list_size(rows.scenario().inputs.batch),
+                              std::vector<std::int64_t>{*valid_length});
+  }
+
+  rows.optional_integer({"setup/window", "window", "w",
+                         "Sliding window: query i sees the keys with |i − j| < w, itself included; with the "
+                         "causal mask, only itself and earlier keys. Empty: no window."},
+                        mask.sliding_window, "none", {.drag_least = 1, .drag_most = 4096});
+
+  draw_alibi(rows);
+  if (rows.rare("setup/fill", mask.value.has_value()))
+    rows.number(setup_setting("setup/fill"), mask.value, "−∞");
+  draw_fully_masked_rows(rows);
+  draw_convention(rows);
+}
+
+void draw_setup_scale(SetupRows& rows) {
+  section_caption(rows.widgets(), "SCALE AND DROPOUT");
+  AttentionSpec& a = rows.scenario().attention;
+  const bool sdpa = rows.scenario().op == Op::scaled_dot_product_attention;
+  const bool listed = a.rotary_inverse_frequencies.has_value();
+  const auto draw = [&]<class T>(const SetupSetting& setting, const OptionRow& row, T& value, bool unusual) {
+    const bool rotary = setting.option() == "rotary_base", scale = setting.option() == "scale";
+    if (setting.rare && !rows.rare(setting.id.c_str(), unusual || (rotary && listed))) return;
+    if (sdpa && (row.traits & module_only) != 0)
+      return rows.idle_value({setting.id.c_str(), setting.name, "", not_in_sdpa}, "none");
+    rows.number(setting, value,
+                scale              ? fmt::format("{:.4g}", derived_scale(rows.context().trace.options))
+                : rotary && listed ? "given"
+                                   : "none");
+    if (!rotary) return;
+    if (a.rotary_base) a.rotary_inverse_frequencies.reset();  // a typed base replaces them
+    if (a.rotary_inverse_frequencies)
+      dim_text(rows.widgets(), fmt::format("{} frequencies are given; a base replaces them",
+                                           a.rotary_inverse_frequencies->size()));
+  };
+  for (const SetupSetting& setting : all_setup_settings())
+    visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
+      if constexpr (requires { rows.number(setting, a.*member, ""); })
+        if (!setting.tooltip.empty() && setting.option() == row.key)
+          draw(setting, row, a.*member, is_set(a, member));
+    });
+  if (a.dropout > 0.0) {
+    auto seed = static_cast<std::int64_t>(a.dropout_seed);
+    rows.integer(setup_row("setup/dropout_seed", "dropout seed"), seed, {.least = 0});
+    a.dropout_seed = static_cast<std::uint64_t>(seed);
+  }
+}
+
+void draw_setup_operator(SetupRows& rows) {
+  std::optional<OperatorSwitch>& left = rows.state().operator_switch;
+  const bool sdpa = rows.scenario().op == Op::scaled_dot_product_attention;
+  std::string what =
+      "MHA: multi_head_attention, with its input and output projections (torch.nn.MultiheadAttention). SDPA: "
+      "scaled_dot_product_attention alone, on the query, key and value of each head "
+      "(F.scaled_dot_product_attention).";
+  if (sdpa && left) {
+    what += " Switching back to MHA restores its settings.";
+  } else if (const std::vector<std::string> lost = dropped_by_switch(rows.scenario()); !sdpa && !lost.empty()) {
+    what += " SDPA drops " + join(lost, ", ") + "; switching back to MHA restores what it drops.";
+  }
+  int chosen = sdpa ? 1 : 0;
+  if (rows.choice({"setup/op", "operator", "", what}, operators, chosen)) {
+    const Scenario before = rows.scenario();
+    if (chosen == 1) {
+      rows.scenario() = as_scaled_dot_product_attention(before);
+      left = OperatorSwitch{before, rows.scenario()};
+    } else {
+      rows.scenario() = as_multi_head_attention(before, left);
+    }
+    rows.edited("setup/op", chosen == 1 ? "scaled_dot_product_attention" : "multi_head_attention", false);
+  }
+}
+
+}  // namespace headwise

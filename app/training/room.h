@@ -1,0 +1,7 @@
+// A training that is watched: its setup, its losses, its heads, the run beside it.
+#pragma once
+
+// What other rooms use of it; the rest is its own.
+#include "app/training/training_heads.h"
+#include "app/training/training_plot.h"
+#include "app/training/training_view.h"

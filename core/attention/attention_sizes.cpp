@@ -1,0 +1,89 @@
+#include "core/attention/attention_sizes.h"
+
+#include <algorithm>
+
+namespace headwise {
+
+Shape AttentionSizes::scores_shape() const {
+  return Shape{{"N", batch}, {"H", heads}, {"L", queries}, {key_axis(), all_keys}};
+}
+
+AttentionSizes attention_sizes(const AttentionInputs& inputs) {
+  return attention_sizes(inputs.options, inputs.tensors);
+}
+
+AttentionSizes attention_sizes(const AttentionOptions& options, const TraceTensors& t) {
+  AttentionSizes sizes;
+  if (options.op == Op::scaled_dot_product_attention) {
+    const Shape& query = (t.query ? t.query : t.q_heads)->shape();
+    const Shape& key = (t.key ? t.key : t.k_heads)->shape();
+    const Shape& value = (t.value ? t.value : t.v_heads)->shape();
+    sizes.batch = query.size(0);
+    sizes.heads = query.size(1);
+    sizes.queries = query.size(2);
+    sizes.head_dim = query.size(3);
+    sizes.kv_heads = key.size(1);
+    sizes.keys = sizes.all_keys = key.size(2);
+    sizes.v_head_dim = value.size(3);
+    sizes.embed_dim = checked_multiply(sizes.heads, sizes.v_head_dim, "embed_dim");
+    return sizes;
+  }
+  sizes.batch = t.query->shape().size(0);
+  sizes.queries = t.query->shape().size(1);
+  sizes.keys = t.static_k   ? t.static_k->shape().size(2)
+               : t.static_v ? t.static_v->shape().size(2)
+                            : t.key->shape().size(1);
+  sizes.all_keys = sizes.keys + (t.bias_k ? 1 : 0) + (options.add_zero_attn ? 1 : 0);
+  sizes.embed_dim = options.embed_dim;
+  sizes.heads = options.num_heads;
+  sizes.kv_heads = options.num_kv_heads;
+  sizes.head_dim = options.head_dim;
+  sizes.v_head_dim = options.v_head_dim;
+  return sizes;
+}
+
+Shape computed_shape(TensorId id, const AttentionOptions& options, const AttentionSizes& s) {
+  const bool sdpa = options.op == Op::scaled_dot_product_attention;
+  std::string_view letters = tensor_entry(id).shape;
+  if (sdpa && id == TensorId::output) letters = tensor_entry(TensorId::head_output).shape;
+  if (id == TensorId::attn_output_weights && !options.average_attn_weights)
+    letters = tensor_entry(TensorId::attn_weights).shape;
+  const auto size_of = [&](std::string_view letter) {
+    return letter == "N"    ? s.batch
+           : letter == "L"  ? s.queries
+           : letter == "S"  ? s.keys
+           : letter == "S′" ? s.all_keys
+           : letter == "E"  ? s.embed_dim
+           : letter == "H"  ? s.heads
+           : letter == "G"  ? s.kv_heads
+           : letter == "D"  ? s.head_dim
+                            : s.v_head_dim;
+  };
+  std::vector<Axis> axes;
+  letters = letters.substr(1, letters.size() - 2);
+  while (!letters.empty()) {
+    const std::string_view axis = letters.substr(0, letters.find(','));
+    letters.remove_prefix(std::min(letters.size(), axis.size() + 1));
+    constexpr std::string_view times = "·";
+    const std::size_t product = axis.find(times);
+    Index size = size_of(axis.substr(0, product));
+    if (product != std::string_view::npos)
+      size = checked_multiply(size, size_of(axis.substr(product + times.size())), std::string(axis));
+    axes.push_back({axis == "S′" ? s.key_axis() : std::string(axis), size});
+  }
+  return Shape(std::move(axes));
+}
+
+AttentionOptions resolved_options(const AttentionInputs& inputs) {
+  AttentionOptions options = inputs.options;
+  if (options.op != Op::scaled_dot_product_attention) return options;
+  const AttentionSizes sizes = attention_sizes(inputs);
+  options.embed_dim = options.kdim = options.vdim = sizes.embed_dim;
+  options.num_heads = sizes.heads;
+  options.num_kv_heads = sizes.kv_heads;
+  options.head_dim = sizes.head_dim;
+  options.v_head_dim = sizes.v_head_dim;
+  return options;
+}
+
+}  // namespace headwise

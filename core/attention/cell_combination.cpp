@@ -1,0 +1,302 @@
+#include "core/attention/cell_provenance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+
+#include "core/attention/add_and_norm.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/rotary_embedding.h"
+#include "core/attention/score_scale.h"
+#include "core/attention/softmax.h"
+
+namespace headwise {
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+// The product of the factors' numbers, as stored in the trace.
+double product_of_factors(const Trace& trace, const Term& term) {
+  double product = 1.0;
+  for (const CellRef& factor : term.factors) product *= trace.tensor(factor.tensor)->at(factor.index);
+  return product;
+}
+
+struct SoftmaxRow {
+  double maximum = minus_infinity;
+  double sum_exp = 0.0;  // Σ exp(x − maximum)
+
+  explicit SoftmaxRow(const std::vector<double>& row) {
+    for (const double x : row) maximum = std::max(maximum, x);
+    for (const double x : row) sum_exp += std::exp(x - maximum);
+  }
+};
+
+struct NormalRow {
+  double mean = 0.0;
+  double variance = 0.0;  // divided by the row's length
+
+  explicit NormalRow(const std::vector<double>& row) {
+    const auto length = static_cast<double>(row.size());
+    for (const double x : row) mean += x / length;
+    for (const double x : row) variance += (x - mean) * (x - mean) / length;
+  }
+};
+
+std::vector<double> products_of(const Trace& trace, std::span<const Term> terms) {
+  std::vector<double> row;
+  row.reserve(terms.size());
+  for (const Term& term : terms) row.push_back(product_of_factors(trace, term));
+  return row;
+}
+
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+// In a row: the index of the term whose source is at the cell's own position.
+std::size_t own_term(const CellProvenance& provenance) {
+  const auto is_own = [&](const Term& term) { return term.factors[0].index == provenance.cell.index; };
+  return static_cast<std::size_t>(std::ranges::find_if(provenance.terms, is_own) - provenance.terms.begin());
+}
+
+// The two numbers at the cell's own position in the row of a gradient: the incoming gradient (dP, dy) and the
+// function's result there (P, y).
+struct OwnPair {
+  double gradient, result;
+
+  OwnPair(const Trace& trace, const CellProvenance& provenance) {
+    const std::vector<CellRef>& factors = provenance.terms.at(own_term(provenance)).factors;
+    gradient = trace.tensor(factors[0].tensor)->at(factors[0].index);
+    result = trace.tensor(factors[1].tensor)->at(factors[1].index);
+  }
+};
+
+// The gradient of a layer norm has two terms for each cell of its row: dy·y first, then those of x, from
+// which the variance is computed.
+struct NormalGradientRow {
+  std::span<const Term> dy_y, x;
+
+  explicit NormalGradientRow(const CellProvenance& provenance)
+      : dy_y(std::span(provenance.terms).first(provenance.terms.size() / 2)),
+        x(std::span(provenance.terms).last(provenance.terms.size() / 2)) {}
+
+  double mean_dy_y(const Trace& trace) const {
+    return sum_of(products_of(trace, dy_y)) / static_cast<double>(dy_y.size());
+  }
+  double mean_dy(const Trace& trace) const {
+    double mean = 0.0;
+    for (const Term& term : dy_y) {
+      mean += trace.tensor(term.factors[0].tensor)->at(term.factors[0].index);
+    }
+    return mean / static_cast<double>(dy_y.size());
+  }
+};
+
+// A column and its partner, R/2 apart: forwards the first half subtracts its partner and the second adds it;
+// backwards it is the opposite.
+double partner_sign(const CellProvenance& provenance) {
+  const bool first_half = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
+  return first_half == provenance.cell.tensor.gradient ? 1.0 : -1.0;
+}
+
+void add_rotation(const Trace& trace, CellProvenance& provenance) {
+  const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
+  const TensorId id = provenance.cell.tensor.id;
+  const bool of_queries = id == TensorId::q_rotary || id == TensorId::q_heads;
+  const Index first = of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys) : Index{0};
+  const std::vector<double> frequencies = rotary_inverse_frequencies(trace.options);
+  const auto position = static_cast<double>(first + provenance.cell.index[2]);
+  const double frequency = frequencies[static_cast<std::size_t>(provenance.cell.index[3]) % frequencies.size()];
+  const double angle = position * frequency;
+  provenance.quantities.emplace_back("position", position);
+  provenance.quantities.emplace_back("inverse frequency", frequency);
+  provenance.quantities.emplace_back("θ", angle);
+  provenance.quantities.emplace_back("cos θ", std::cos(angle));
+  provenance.quantities.emplace_back("sin θ", std::sin(angle));
+  provenance.terms.at(0).value *= std::cos(angle);
+  provenance.terms.at(1).value *= partner_sign(provenance) * std::sin(angle);
+}
+
+double recompute_rotation(const Trace& trace, const CellProvenance& provenance) {
+  const double own = product_of_factors(trace, provenance.terms.at(0));
+  const double partner = product_of_factors(trace, provenance.terms.at(1));
+  return own * quantity(provenance, "cos θ").value_or(1.0) +
+         partner_sign(provenance) * partner * quantity(provenance, "sin θ").value_or(0.0);
+}
+
+void add_layer_norm_gradient(const Trace& trace, CellProvenance& provenance) {
+  const NormalGradientRow row(provenance);
+  const NormalRow x(products_of(trace, row.x));
+  provenance.quantities.emplace_back("mean dy", row.mean_dy(trace));
+  provenance.quantities.emplace_back("mean dy·y", row.mean_dy_y(trace));
+  provenance.quantities.emplace_back("variance", x.variance);
+  provenance.quantities.emplace_back("ε", layer_norm_epsilon);
+  const std::size_t width = row.x.size();
+  for (std::size_t e = 0; e < width; ++e) {
+    Term& term = provenance.terms[width + e];
+    term.value = (term.value - x.mean) * (term.value - x.mean) / static_cast<double>(width);
+    term.label = fmt::format("variance, e {}", e);
+  }
+}
+
+double recompute_softmax(const Trace& trace, const CellProvenance& provenance) {
+  const std::vector<double> row = products_of(trace, provenance.terms);
+  const bool all_blocked = std::ranges::all_of(row, [](double x) { return x == minus_infinity; });
+  if (all_blocked && trace.options.fully_masked_rows == FullyMaskedRows::zero) return 0.0;
+  const SoftmaxRow statistics(row);
+  const double own = row.at(own_term(provenance));
+  return std::exp(own - statistics.maximum) / statistics.sum_exp;
+}
+
+double recompute_layer_norm(const Trace& trace, const CellProvenance& provenance) {
+  const std::vector<double> row = products_of(trace, provenance.terms);
+  const NormalRow statistics(row);
+  const double own = row.at(own_term(provenance));
+  return (own - statistics.mean) / std::sqrt(statistics.variance + quantity(provenance, "ε").value_or(0.0));
+}
+
+double recompute_softmax_gradient(const Trace& trace, const CellProvenance& provenance) {
+  const OwnPair own(trace, provenance);
+  return own.result * (own.gradient - sum_of(products_of(trace, provenance.terms)));
+}
+
+double recompute_layer_norm_gradient(const Trace& trace, const CellProvenance& provenance) {
+  const OwnPair own(trace, provenance);
+  const NormalGradientRow row(provenance);
+  const double variance = NormalRow(products_of(trace, row.x)).variance;
+  return (own.gradient - row.mean_dy(trace) - own.result * row.mean_dy_y(trace)) /
+         std::sqrt(variance + quantity(provenance, "ε").value_or(0.0));
+}
+
+}  // namespace
+
+std::optional<double> quantity(const CellProvenance& provenance, std::string_view name) {
+  for (const auto& [quantity_name, value] : provenance.quantities) {
+    if (quantity_name == name) return value;
+  }
+  return std::nullopt;
+}
+
+void add_quantities(const Trace& trace, CellProvenance& provenance) {
+  const AttentionOptions& o = trace.options;
+  auto& quantities = provenance.quantities;
+  switch (provenance.combine) {
+    case Combine::rotation:
+      add_rotation(trace, provenance);
+      break;
+    case Combine::clip:
+    case Combine::clip_gradient:
+      quantities.emplace_back("clip", o.clip_qkv.value_or(0.0));
+      break;
+    case Combine::scale:
+    case Combine::scale_gradient: {
+      const ScoreScale scale = score_scale(o);
+      for (const ScoreStep& step : scale.steps) quantities.emplace_back(step.option, step.number);
+      if (provenance.terms.size() > 1)  // a gradient that depends on the score
+        scale.each_slope(provenance.terms[1].value,
+                         [&](const char* name, double slope) { quantities.emplace_back(name, slope); });
+      break;
+    }
+    case Combine::add_mask:
+    case Combine::add_mask_gradient:
+      if (o.mask_value && provenance.terms.at(1).value == minus_infinity)
+        quantities.emplace_back("fill", *o.mask_value);
+      break;
+    case Combine::softmax: {
+      const SoftmaxRow row(products_of(trace, provenance.terms));
+      for (Term& term : provenance.terms) term.value = std::exp(term.value - row.maximum);
+      quantities.emplace_back("row maximum", row.maximum);
+      quantities.emplace_back("exp(x − max)", provenance.terms.at(own_term(provenance)).value);
+      quantities.emplace_back("Σ exp", row.sum_exp);
+      break;
+    }
+    case Combine::dropout: {
+      const Index flat = trace.tensor(provenance.cell.tensor)->shape().offset(provenance.cell.index);
+      quantities.emplace_back("p", o.dropout);
+      quantities.emplace_back("factor", dropout_factor(o.dropout, o.dropout_seed, flat));
+      break;
+    }
+    case Combine::mean:
+      quantities.emplace_back("number of heads", static_cast<double>(provenance.terms.size()));
+      break;
+    case Combine::layer_norm: {
+      const NormalRow row(products_of(trace, provenance.terms));
+      quantities.emplace_back("mean", row.mean);
+      quantities.emplace_back("variance", row.variance);
+      quantities.emplace_back("ε", layer_norm_epsilon);
+      break;
+    }
+    case Combine::softmax_gradient: {
+      const OwnPair own(trace, provenance);
+      quantities.emplace_back("P", own.result);
+      quantities.emplace_back("dP", own.gradient);
+      quantities.emplace_back("Σ dP·P", sum_of(products_of(trace, provenance.terms)));
+      break;
+    }
+    case Combine::layer_norm_gradient:
+      add_layer_norm_gradient(trace, provenance);
+      break;
+    case Combine::given:
+    case Combine::copy:
+    case Combine::product_sum:
+    case Combine::merge_masks:
+      break;
+  }
+}
+
+double recompute_from_provenance(const Trace& trace, const CellProvenance& provenance) {
+  const auto source = [&](std::size_t term) { return product_of_factors(trace, provenance.terms.at(term)); };
+  switch (provenance.combine) {
+    case Combine::given:
+      return trace.tensor(provenance.cell.tensor)->at(provenance.cell.index);
+    case Combine::copy:
+      return source(0);
+    case Combine::product_sum:
+    case Combine::mean: {
+      const double sum = sum_of(products_of(trace, provenance.terms));
+      return provenance.combine == Combine::mean ? sum / quantity(provenance, "number of heads").value_or(1.0)
+                                                 : sum;
+    }
+    case Combine::clip: {
+      const double bound = quantity(provenance, "clip").value_or(0.0);
+      return std::clamp(source(0), -bound, bound);
+    }
+    case Combine::clip_gradient:
+      return std::abs(source(1)) <= quantity(provenance, "clip").value_or(0.0) ? source(0) : 0.0;
+    case Combine::rotation:
+      return recompute_rotation(trace, provenance);
+    case Combine::scale:
+      return score_scale(trace.options).scaled(source(0));
+    case Combine::merge_masks: {
+      double sum = 0.0;
+      for (const Term& term : provenance.terms) sum += term.value;
+      return sum;
+    }
+    case Combine::add_mask: {
+      const auto fill = quantity(provenance, "fill");
+      return fill ? *fill : source(0) + source(1);
+    }
+    case Combine::add_mask_gradient:
+      return quantity(provenance, "fill") ? 0.0 : source(0);
+    case Combine::softmax:
+      return recompute_softmax(trace, provenance);
+    case Combine::dropout:
+      return source(0) * quantity(provenance, "factor").value_or(1.0);
+    case Combine::layer_norm:
+      return recompute_layer_norm(trace, provenance);
+    case Combine::scale_gradient:
+      return score_scale(trace.options).gradient(source(0), provenance.terms.size() > 1 ? source(1) : 0.0);
+    case Combine::softmax_gradient:
+      return recompute_softmax_gradient(trace, provenance);
+    case Combine::layer_norm_gradient:
+      return recompute_layer_norm_gradient(trace, provenance);
+  }
+  return provenance.value;
+}
+
+}  // namespace headwise

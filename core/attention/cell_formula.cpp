@@ -1,0 +1,201 @@
+#include "core/attention/cell_provenance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/attention/rules.h"
+#include "core/attention/score_scale.h"
+#include "core/tensor/join.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+// A summed letter as shown in a product: "d" from 0 on, or "h" from 2 to 3 if every factor reads 2 + h.
+struct ShownSum {
+  SummedAxis axis;
+  Index shift = 0;
+};
+
+// The index on one axis: what the cell determines is a number, what is summed keeps its letter: "8", "d",
+// "2·r + 4".
+std::string axis_text(const AxisMap& map, std::span<const Index> index, const std::vector<ShownSum>& sums) {
+  std::vector<std::string> parts;
+  AxisMap fixed{map.offset, {}};
+  for (const AxisTerm& term : map.terms) {
+    const auto variable = static_cast<std::size_t>(term.variable);
+    if (variable < index.size()) {
+      fixed.terms.push_back(term);
+      continue;
+    }
+    const ShownSum& sum = sums[variable - index.size()];
+    std::string text = sum.axis.letter;
+    if (term.divide != 1) text = fmt::format("({} // {})", text, term.divide);
+    if (term.modulus != 0) text = fmt::format("({} % {})", text, term.modulus);
+    parts.push_back(term.times == 1 ? text : fmt::format("{}·{}", term.times, text));
+    fixed.offset -= sum.shift;
+  }
+  const Index number = mapped_index(fixed, index);
+  if (number != 0 || parts.empty()) parts.push_back(fmt::format("{}", number));
+  return join(parts, " + ");
+}
+
+// What every factor adds to a summed index, if all add the same; 0 if they differ, or if an index is more
+// than the letter and a number.
+Index common_shift(const Product& product, std::span<const Index> index, std::size_t sum) {
+  const auto variable = static_cast<int>(index.size() + sum);
+  std::optional<Index> common;
+  for (const Operand& factor : product.factors) {
+    for (const AxisMap& map : factor.axes) {
+      const auto is_letter = [&](const AxisTerm& term) { return term.variable == variable; };
+      const auto found = std::ranges::find_if(map.terms, is_letter);
+      if (found == map.terms.end()) continue;
+      AxisMap fixed = map;
+      std::erase_if(fixed.terms, is_letter);
+      const bool plain = *found == AxisTerm{.variable = variable} &&
+                         std::ranges::all_of(fixed.terms, [&](const AxisTerm& t) {
+                           return static_cast<std::size_t>(t.variable) < index.size();
+                         });
+      if (!plain) return 0;
+      const Index shift = mapped_index(fixed, index);
+      if (common && *common != shift) return 0;
+      common = shift;
+    }
+  }
+  return common.value_or(0);
+}
+
+std::vector<ShownSum> shown_sums(const Product& product, std::span<const Index> index) {
+  std::vector<ShownSum> sums;
+  for (std::size_t sum = 0; sum < product.sums.size(); ++sum) {
+    sums.push_back({product.sums[sum], common_shift(product, index, sum)});
+  }
+  return sums;
+}
+
+std::string factors_text(const Product& product, std::span<const Index> index) {
+  const std::vector<ShownSum> sums = shown_sums(product, index);
+  std::vector<std::string> factors;
+  for (const Operand& factor : product.factors) {
+    std::vector<std::string> axes;
+    for (const AxisMap& map : factor.axes) axes.push_back(axis_text(map, index, sums));
+    factors.push_back(fmt::format("{}[{}]", to_string(factor.tensor), join(axes, ",")));
+  }
+  return join(factors, " · ");
+}
+
+// "Σ_d ", "Σ_{n,l} ", "Σ_{h=2…3,l} ", or empty.
+std::string sum_sign(const Product& product, std::span<const Index> index) {
+  std::vector<std::string> letters;
+  bool plain = true;
+  for (const auto& [axis, shift] : shown_sums(product, index)) {
+    plain = plain && shift == 0;
+    letters.push_back(shift == 0 ? axis.letter
+                                 : fmt::format("{}={}…{}", axis.letter, shift, shift + axis.size - 1));
+  }
+  if (letters.empty()) return {};
+  return plain && letters.size() == 1 ? fmt::format("Σ_{} ", letters[0])
+                                      : fmt::format("Σ_{{{}}} ", join(letters, ","));
+}
+
+std::string cell_text(const CellRef& cell) {
+  return fmt::format("{}[{}]", to_string(cell.tensor), join(cell.index, ","));
+}
+
+std::string joined_products(const Trace& trace, const Rule& rule, std::span<const Index> index) {
+  std::vector<std::string> products;
+  for (const Product& product : rule.products) {
+    if (!holds_at(product, index)) continue;
+    const std::string factors = factors_text(product, index);
+    products.push_back(rule.combine == Combine::merge_masks
+                           ? mask_contribution_text(trace, product, index, factors)
+                           : sum_sign(product, index) + factors);
+  }
+  return products.empty() ? "0" : join(products, " + ");
+}
+
+// "q_heads[0,0,8,1] · cos θ − q_heads[0,0,8,9] · sin θ, θ = 8 · 0.1"
+std::string rotation_text(const CellProvenance& provenance, const std::string& own, const std::string& partner) {
+  const bool first_half = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
+  return fmt::format("{} · cos θ {} {} · sin θ, θ = {} · {}", own,
+                     first_half == provenance.cell.tensor.gradient ? "+" : "−", partner,
+                     number_text(quantity(provenance, "position").value_or(0.0)),
+                     number_text(quantity(provenance, "inverse frequency").value_or(0.0)));
+}
+
+std::string right_side(const Trace& trace, const Rule& rule, const CellProvenance& provenance) {
+  const std::vector<Index>& index = provenance.cell.index;
+  const auto factors_of = [&](std::size_t product) { return factors_text(rule.products.at(product), index); };
+  // In a row: the source at the cell's own position; for a gradient, that of the function it passes through.
+  const auto own_source = [&] { return cell_text({rule.products.at(0).factors.at(0).tensor, index}); };
+  const auto own_result = [&] { return cell_text({rule.products.at(0).factors.at(1).tensor, index}); };
+  switch (provenance.combine) {
+    case Combine::given:
+      return "given";
+    case Combine::copy:
+    case Combine::product_sum:
+    case Combine::merge_masks:
+      return joined_products(trace, rule, index);
+    case Combine::clip: {
+      const std::string bound = number_text(quantity(provenance, "clip").value_or(0.0));
+      return fmt::format("{} clipped to [−{}, {}]", factors_of(0), bound, bound);
+    }
+    case Combine::clip_gradient:
+      return fmt::format("{} where |{}| ≤ {}, else 0", factors_of(0), factors_of(1),
+                         number_text(quantity(provenance, "clip").value_or(0.0)));
+    case Combine::rotation:
+      return rotation_text(provenance, cell_text(provenance.terms.at(0).factors[0]),
+                           cell_text(provenance.terms.at(1).factors[0]));
+    case Combine::scale:
+      return score_scale(trace.options).text(factors_of(0), {number_text});
+    case Combine::scale_gradient:
+      return score_scale(trace.options)
+          .gradient_text(factors_of(0), rule.products.size() > 1 ? factors_of(1) : "", {number_text});
+    case Combine::add_mask:
+      if (const auto fill = quantity(provenance, "fill")) {
+        return fmt::format("{}, because {} = −∞", number_text(*fill), factors_of(1));
+      }
+      return fmt::format("{} + {}", factors_of(0), factors_of(1));
+    case Combine::add_mask_gradient:
+      return quantity(provenance, "fill")
+                 ? fmt::format("0, because {} = −∞ and the score was filled", factors_of(1))
+                 : factors_of(0);
+    case Combine::softmax:
+      return fmt::format("exp({} − max) / {}exp({} − max)", own_source(),
+                         sum_sign(rule.products.at(0), index), factors_of(0));
+    case Combine::dropout:
+      return fmt::format("{} · {}", factors_of(0), number_text(quantity(provenance, "factor").value_or(1.0)));
+    case Combine::mean:
+      return fmt::format("1/{} · {}{}", rule.products.at(0).sums[0].size,
+                         sum_sign(rule.products.at(0), index), factors_of(0));
+    case Combine::layer_norm:
+      return fmt::format("({} − mean) / √(variance + ε)", own_source());
+    case Combine::softmax_gradient:
+      return fmt::format("{} · ({} − {}{})", own_result(), own_source(), sum_sign(rule.products.at(0), index),
+                         factors_of(0));
+    case Combine::layer_norm_gradient:
+      return fmt::format("({} − mean dy − {} · mean dy·y) / √(variance + ε)", own_source(), own_result());
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string cell_formula(const Trace& trace, const Rule& rule, const CellProvenance& provenance) {
+  return fmt::format("{} = {}", cell_text(provenance.cell), right_side(trace, rule, provenance));
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
+  std::string text = fmt::format("{:.6g}", value);
+  for (std::size_t at = text.find('-'); at != std::string::npos; at = text.find('-', at))
+    text.replace(at, 1, "−");
+  return text;
+}
+
+}  // namespace headwise

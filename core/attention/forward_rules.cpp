@@ -1,0 +1,284 @@
+#include "core/attention/rules.h"
+
+#include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/rotary_embedding.h"
+#include "core/attention/softmax.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+// The variables of a result with axes (N, length, columns), followed by the summed one.
+namespace joined {
+constexpr int n = 0, row = 1, column = 2, summed = 3;
+}
+// The variables of a result with axes (N, H, L or S′, S′ or width), followed by the summed one.
+namespace in_heads {
+constexpr int n = 0, h = 1, row = 2, column = 3, summed = 4;
+}
+
+class Declaration {
+ public:
+  Declaration(const Trace& trace, Rule& rule)
+      : trace_(trace), sizes_(attention_sizes(trace.options, trace.tensors)), rule_(rule) {}
+
+  void declare() {
+    const Index q_rows = sizes_.heads * sizes_.head_dim;
+    const Index k_rows = sizes_.kv_heads * sizes_.head_dim;
+    rule_.combine = Combine::product_sum;
+    switch (rule_.result.id) {
+      case Id::q:
+        return add_projection(Id::query, Id::q_proj_weight, 0, {});
+      case Id::k:
+        return declare_k_or_v({Id::key, Id::k_proj_weight, Id::static_k, Id::bias_k, q_rows, sizes_.head_dim});
+      case Id::v:
+        return declare_k_or_v(
+            {Id::value, Id::v_proj_weight, Id::static_v, Id::bias_v, q_rows + k_rows, sizes_.v_head_dim});
+      case Id::q_heads:
+        return declare_split(Id::q);
+      case Id::k_heads:
+        return declare_split(Id::k);
+      case Id::v_heads:
+        return declare_split(Id::v);
+      case Id::q_rotary:
+        return declare_rotary(Id::q_heads);
+      case Id::k_rotary:
+        return declare_rotary(Id::k_heads);
+      case Id::scores:
+        return declare_scores();
+      case Id::scaled_scores:
+        rule_.combine = Combine::scale;
+        return add({same_cell(Id::scores)});
+      case Id::mask_bias:
+        rule_.combine = Combine::merge_masks;
+        rule_.products = mask_products(trace_);
+        return;
+      case Id::masked_scores:
+        return declare_masked_scores();
+      case Id::attn_weights:
+        return declare_attn_weights();
+      case Id::dropped_weights:
+        return declare_dropped_weights();
+      case Id::head_output:
+        return declare_head_output();
+      case Id::concat:
+        return declare_concat();
+      case Id::output:
+        return declare_output();
+      case Id::residual_output:
+        add({same_cell(Id::query)});
+        return add({same_cell(Id::output)});
+      case Id::layer_norm_output:
+        return declare_layer_norm();
+      case Id::attn_output_weights:
+        return declare_attn_output_weights();
+      default:
+        rule_.combine = Combine::given;  // an input, a parameter or a mask
+    }
+  }
+
+ private:
+  struct KeyOrValue {
+    Id x, own_weight, static_heads, bias_row;
+    Index first_row;  // of in_proj_weight
+    Index width;      // D or Dv
+  };
+
+  bool has(Id id) const { return trace_.tensor(id) != nullptr; }
+  static Operand operand(Id id, std::vector<AxisMap> axes) { return {{id}, std::move(axes)}; }
+
+  // The same cell of a tensor of the result's shape.
+  Operand same_cell(Id id) const {
+    std::vector<AxisMap> axes;
+    for (std::size_t axis = 0; axis < rule_.sizes.size(); ++axis)
+      axes.push_back(axis_of(static_cast<int>(axis)));
+    return operand(id, std::move(axes));
+  }
+
+  AxisMap kv_head() const { return axis_group(in_heads::h, sizes_.heads / sizes_.kv_heads); }
+
+  void add(std::vector<Operand> factors, std::vector<SummedAxis> sums = {},
+           std::vector<IndexCondition> where = {}) {
+    Product& product = rule_.products.emplace_back();
+    product.factors = std::move(factors);
+    product.sums = std::move(sums);
+    product.where = std::move(where);
+  }
+
+  void copy(Id id) {
+    rule_.combine = Combine::copy;
+    add({same_cell(id)});
+  }
+
+  // The cells of these heads; everywhere if they are all heads.
+  std::vector<IndexCondition> head_conditions(const HeadRange& heads) const {
+    if (heads == HeadRange{0, sizes_.heads}) return {};
+    return {{in_heads::h, {heads.begin, heads.end}}};
+  }
+
+  // 'nte,ce->ntc': x·Wᵀ + b. W is own_weight, or the rows from first_row on of in_proj_weight;
+  // in_proj_bias is packed either way.
+  void add_projection(Id x, Id own_weight, Index first_row, const std::vector<IndexCondition>& where) {
+    using namespace joined;
+    const bool packed = has(Id::in_proj_weight);
+    add({operand(x, {axis_of(n), axis_of(row), axis_of(summed)}),
+         packed ? operand(Id::in_proj_weight, {axis_of(column, first_row), axis_of(summed)})
+                : operand(own_weight, {axis_of(column), axis_of(summed)})},
+        {{"e", trace_.tensor(x)->shape().size(2)}}, where);
+    if (has(Id::in_proj_bias)) add({operand(Id::in_proj_bias, {axis_of(column, first_row)})}, {}, where);
+  }
+
+  // Rows [0,S) are projected, or are static_k / static_v with the heads merged; then comes the row of
+  // bias_k / bias_v; then a row of zeros, which has no product.
+  void declare_k_or_v(const KeyOrValue& of) {
+    using namespace joined;
+    const Index keys = sizes_.keys;
+    if (has(of.static_heads)) {
+      add({operand(of.static_heads,
+                   {axis_of(n), axis_group(column, of.width), axis_of(row), axis_within(column, of.width)})},
+          {}, {{row, {0, keys}}});
+    } else {
+      add_projection(of.x, of.own_weight, of.first_row, {{row, {0, keys}}});
+    }
+    if (has(of.bias_row)) add({operand(of.bias_row, {axis_of(column)})}, {}, {{row, {keys, keys + 1}}});
+  }
+
+  // 'nt(hd)->nhtd'; scaled_dot_product_attention itself is given its heads.
+  void declare_split(Id x) {
+    using namespace in_heads;
+    if (trace_.options.op == Op::scaled_dot_product_attention) {
+      rule_.combine = Combine::given;
+      return;
+    }
+    rule_.combine = trace_.options.clip_qkv ? Combine::clip : Combine::copy;
+    add({operand(x, {axis_of(n), axis_of(row), axis_joined(h, rule_.sizes.back(), column)})});
+  }
+
+  // Column j and column j + R/2 are rotated together, for j < R/2; those from R on stay unchanged. The cell's
+  // own column comes first, then its partner's.
+  void declare_rotary(Id heads) {
+    using namespace in_heads;
+    const auto pairs = static_cast<Index>(rotary_inverse_frequencies(trace_.options).size());
+    rule_.combine = Combine::rotation;
+    const auto add_half = [&](Index first_column, Index to_partner) {
+      const std::vector<IndexCondition> half{{column, {first_column, first_column + pairs}}};
+      add({same_cell(heads)}, {}, half);
+      add({operand(heads, {axis_of(n), axis_of(h), axis_of(row), axis_of(column, to_partner)})}, {}, half);
+    };
+    add_half(0, pairs);
+    add_half(pairs, -pairs);
+    if (2 * pairs == sizes_.head_dim) return;
+    add({same_cell(heads)}, {}, {{column, {2 * pairs, sizes_.head_dim}}});
+    rule_.products.back().combine_override = Combine::copy;
+  }
+
+  // 'nhld,ngsd->nhls', g = h / (H/G)
+  void declare_scores() {
+    using namespace in_heads;
+    const bool turned = has_rotary_embedding(trace_.options);
+    const Id queries = turned ? Id::q_rotary : Id::q_heads, keys = turned ? Id::k_rotary : Id::k_heads;
+    add({operand(queries, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
+         operand(keys, {axis_of(n), kv_head(), axis_of(column), axis_of(summed)})},
+        {{"d", sizes_.head_dim}});
+  }
+
+  void declare_masked_scores() {
+    const TraceTensors& t = trace_.tensors;
+    if (!has_any_mask(trace_.options, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()}))
+      return copy(Id::scaled_scores);
+    rule_.combine = Combine::add_mask;
+    add({same_cell(Id::scaled_scores)});
+    add({same_cell(Id::mask_bias)});
+  }
+
+  // One piece for each run of heads that are not frozen, all of them if none is;
+  // then one for each frozen head.
+  void declare_attn_weights() {
+    using namespace in_heads;
+    const std::vector<Index>& frozen = trace_.options.frozen_heads;
+    const std::vector<HeadRange> runs = unfrozen_heads(sizes_.heads, frozen);
+    rule_.combine = runs.empty() ? Combine::copy : Combine::softmax;
+    for (const HeadRange& run : runs) {
+      add({operand(Id::masked_scores, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)})},
+          {{"s", sizes_.all_keys}}, head_conditions(run));
+    }
+    for (std::size_t f = 0; f < frozen.size(); ++f) {
+      add({operand(Id::frozen_weights,
+                   {axis_of(n), axis_fixed(static_cast<Index>(f)), axis_of(row), axis_of(column)})},
+          {}, head_conditions({frozen[f], frozen[f] + 1}));
+      rule_.products.back().combine_override = Combine::copy;
+    }
+  }
+
+  // Frozen heads bypass dropout.
+  void declare_dropped_weights() {
+    const std::vector<Index>& frozen = trace_.options.frozen_heads;
+    const std::vector<HeadRange> runs = unfrozen_heads(sizes_.heads, frozen);
+    if (trace_.options.dropout == 0.0 || runs.empty()) return copy(Id::attn_weights);
+    rule_.combine = Combine::dropout;
+    for (const HeadRange& run : runs) add({same_cell(Id::attn_weights)}, {}, head_conditions(run));
+    for (const Index head : frozen) {
+      add({same_cell(Id::attn_weights)}, {}, head_conditions({head, head + 1}));
+      rule_.products.back().combine_override = Combine::copy;
+    }
+  }
+
+  // 'nhls,ngsd->nhld', g = h / (H/G)
+  void declare_head_output() {
+    using namespace in_heads;
+    add({operand(Id::dropped_weights, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
+         operand(Id::v_heads, {axis_of(n), kv_head(), axis_of(summed), axis_of(column)})},
+        {{"s", sizes_.all_keys}});
+  }
+
+  // 'nhld,h->nl(hd)'
+  void declare_concat() {
+    using namespace joined;
+    const AxisMap head = axis_group(column, sizes_.v_head_dim);
+    std::vector<Operand> factors{
+        operand(Id::head_output, {axis_of(n), head, axis_of(row), axis_within(column, sizes_.v_head_dim)})};
+    if (has(Id::head_gain)) factors.push_back(operand(Id::head_gain, {head}));
+    add(std::move(factors));
+  }
+
+  // 'nlc,ec->nle'
+  void declare_output() {
+    using namespace joined;
+    if (trace_.options.op == Op::scaled_dot_product_attention) return copy(Id::head_output);
+    add({operand(Id::concat, {axis_of(n), axis_of(row), axis_of(summed)}),
+         operand(Id::out_proj_weight, {axis_of(column), axis_of(summed)})},
+        {{"c", sizes_.heads * sizes_.v_head_dim}});
+    if (has(Id::out_proj_bias)) add({operand(Id::out_proj_bias, {axis_of(column)})});
+  }
+
+  void declare_layer_norm() {
+    using namespace joined;
+    rule_.combine = Combine::layer_norm;
+    add({operand(trace_.options.residual ? Id::residual_output : Id::output,
+                 {axis_of(n), axis_of(row), axis_of(summed)})},
+        {{"e", sizes_.embed_dim}});
+  }
+
+  // 'nhls->nls', the mean over h, or every head's own
+  void declare_attn_output_weights() {
+    using namespace joined;
+    if (!trace_.options.average_attn_weights) return copy(Id::dropped_weights);
+    rule_.combine = Combine::mean;
+    add({operand(Id::dropped_weights, {axis_of(n), axis_of(summed), axis_of(row), axis_of(column)})},
+        {{"h", sizes_.heads}});
+  }
+
+  const Trace& trace_;
+  const AttentionSizes sizes_;
+  Rule& rule_;
+};
+
+}  // namespace
+
+void declare_forward_rule(const Trace& trace, Rule& rule) {
+  Declaration(trace, rule).declare();
+}
+
+}  // namespace headwise

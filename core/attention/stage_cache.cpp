@@ -1,0 +1,192 @@
+#include "core/attention/stage_cache.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/rotary_embedding.h"
+#include "core/tensor/cancellation.h"
+#include "core/tensor/progress.h"
+#include "core/tensor/random.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+// In multiply-adds: the cost of moving a number from one tensor to another, and of an exponential.
+constexpr double copy = 4.0, exponential = 16.0;
+
+double number(Index size) {
+  return static_cast<double>(size);
+}
+
+std::map<TensorId, StageCost> costs_by_stage(const std::vector<std::pair<Id, double>>& costs) {
+  double total = 0.0;
+  for (const auto& [id, cost] : costs) total += cost;
+  std::map<TensorId, StageCost> shares;
+  double done = 0.0;
+  for (const auto& [id, cost] : costs) {
+    if (cost > 0.0) shares[id] = {done / total, (done + cost) / total};
+    done += cost;
+  }
+  return shares;
+}
+
+}  // namespace
+
+std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const TraceTensors& tensors,
+                                          bool backward) {
+  const AttentionSizes s = attention_sizes(options, tensors);
+  const double queries = number(s.batch) * number(s.queries), keys = number(s.batch) * number(s.all_keys);
+  const double scores = queries * number(s.heads) * number(s.all_keys);
+  const double q_width = number(s.heads) * number(s.head_dim),
+               k_width = number(s.kv_heads) * number(s.head_dim);
+  const double v_width = number(s.kv_heads) * number(s.v_head_dim);
+  const double out_width = number(s.heads) * number(s.v_head_dim), embed_dim = number(s.embed_dim);
+  const bool projects = options.op == Op::multi_head_attention;
+  const bool masked = has_any_mask(
+      options, {tensors.attn_mask.get(), tensors.key_padding_mask.get(), tensors.valid_lens.get()});
+  const double projecting_q = queries * embed_dim * q_width,
+               projecting_k = keys * number(options.kdim) * k_width,
+               projecting_v = keys * number(options.vdim) * v_width, joining = queries * out_width * embed_dim;
+  const double multiplying_keys = scores * (number(s.head_dim) + copy),
+               adding_values = scores * (number(s.v_head_dim) + copy);
+  const double dropping = options.dropout > 0.0 ? scores * (cost_of_random + copy) : 0.0;
+  const double weighing = scores * (exponential + copy), touching = scores * copy;
+
+  const bool turns = has_rotary_embedding(options);
+
+  std::vector<std::pair<Id, double>> costs;
+  if (backward) {
+    if (projects)
+      costs = {
+          {Id::concat, joining}, {Id::out_proj_weight, joining}, {Id::head_output, queries * out_width * copy}};
+    costs.insert(costs.end(), {{Id::dropped_weights, adding_values},
+                               {Id::v_heads, adding_values},
+                               {Id::attn_weights, dropping},
+                               {Id::masked_scores, weighing},
+                               {Id::scores, touching},
+                               {turns ? Id::q_rotary : Id::q_heads, multiplying_keys},
+                               {turns ? Id::k_rotary : Id::k_heads, multiplying_keys}});
+    if (turns)
+      costs.insert(costs.end(),
+                   {{Id::q_heads, queries * q_width * copy}, {Id::k_heads, keys * k_width * copy}});
+    if (!projects) return costs_by_stage(costs);
+    costs.insert(
+        costs.end(),
+        {{Id::q, queries * q_width * copy}, {Id::k, keys * k_width * copy}, {Id::v, keys * v_width * copy}});
+    if (tensors.in_proj_weight)
+      costs.emplace_back(Id::in_proj_weight, projecting_q + projecting_k + projecting_v);
+    else
+      costs.insert(costs.end(), {{Id::q_proj_weight, projecting_q},
+                                 {Id::k_proj_weight, projecting_k},
+                                 {Id::v_proj_weight, projecting_v}});
+    const bool self_attention = tensors.key == tensors.query && tensors.value == tensors.query;
+    costs.emplace_back(Id::query, self_attention ? projecting_q + projecting_k + projecting_v : projecting_q);
+    if (!self_attention) costs.insert(costs.end(), {{Id::key, projecting_k}, {Id::value, projecting_v}});
+    return costs_by_stage(costs);
+  }
+
+  if (projects) {
+    costs = {{Id::q, projecting_q},
+             {Id::k, projecting_k},
+             {Id::v, projecting_v},
+             {Id::q_heads, queries * q_width * copy},
+             {Id::k_heads, keys * k_width * copy},
+             {Id::v_heads, keys * v_width * copy}};
+  }
+  if (turns)
+    costs.insert(costs.end(),
+                 {{Id::q_rotary, queries * q_width * copy}, {Id::k_rotary, keys * k_width * copy}});
+  costs.insert(costs.end(), {{Id::scores, multiplying_keys}, {Id::scaled_scores, touching}});
+  if (masked) costs.insert(costs.end(), {{Id::mask_bias, touching}, {Id::masked_scores, touching}});
+  costs.insert(
+      costs.end(),
+      {{Id::attn_weights, weighing}, {Id::dropped_weights, dropping}, {Id::head_output, adding_values}});
+  if (projects) {
+    costs.insert(costs.end(), {{Id::concat, queries * out_width * copy}, {Id::output, joining}});
+    if (options.need_weights && options.average_attn_weights)
+      costs.emplace_back(Id::attn_output_weights, touching);
+  }
+  return costs_by_stage(costs);
+}
+
+void StageCache::take(Stage stage) {
+  const TensorId id = stage.id;
+  if (!costs_) costs_ = stage_costs(trace_.options, trace_.tensors, backward_);
+  const auto cost = costs_->find(id);
+  std::optional<ProgressPart> part;
+  if (cost != costs_->end()) part.emplace(cost->second.from, cost->second.to, tensor_entry(id).name.data());
+  TensorPtr& tensor = slot(id);
+  TensorPtr before;
+  if (previous_) {
+    const auto& stages = backward_ ? previous_->gradient_stages : previous_->stages;
+    const auto earlier = stages.find(id);
+    if (earlier != stages.end()) {
+      before = previous_->tensor({id, backward_});
+      if (earlier->second == stage.key) {
+        tensor = before;
+      } else if (before && stage.update) {
+        check_cancelled();
+        tensor = stage.update(earlier->second, before);
+      }
+    }
+  }
+  const bool shared = tensor && tensor == before;
+  if (!shared) {
+    check_cancelled();
+    if (!tensor) tensor = std::make_shared<const Tensor>(stage.compute());
+    (backward_ ? trace_.computed_gradients : trace_.computed).push_back(id);
+  }
+  (backward_ ? trace_.gradient_stages : trace_.stages).insert_or_assign(id, std::move(stage.key));
+}
+
+namespace {
+
+bool have_same(const TraceTensors& a, const TraceTensors& b,
+               std::initializer_list<TensorPtr TraceTensors::*> arrays) {
+  return std::ranges::all_of(arrays, [&](const auto array) { return a.*array == b.*array; });
+}
+
+}  // namespace
+
+bool have_same_projection_parameters(const Trace& before, const AttentionInputs& inputs) {
+  return before.options.op == inputs.options.op && before.dtype == inputs.dtype &&
+         attention_sizes(before.options, before.tensors) == attention_sizes(inputs) &&
+         have_same(before.tensors, inputs.tensors,
+                   {&TraceTensors::in_proj_weight, &TraceTensors::q_proj_weight, &TraceTensors::k_proj_weight,
+                    &TraceTensors::v_proj_weight, &TraceTensors::in_proj_bias, &TraceTensors::bias_k,
+                    &TraceTensors::bias_v, &TraceTensors::static_k, &TraceTensors::static_v});
+}
+
+bool have_same_projections(const Trace& before, const AttentionInputs& inputs) {
+  const TraceTensors &a = before.tensors, &b = inputs.tensors;
+  if (!have_same_projection_parameters(before, inputs)) return false;
+  // In that case a trace stores its inputs under the names of the heads.
+  if (before.options.op == Op::scaled_dot_product_attention)
+    return a.q_heads == b.query && a.k_heads == b.key && a.v_heads == b.value;
+  return have_same(a, b, {&TraceTensors::query, &TraceTensors::key, &TraceTensors::value});
+}
+
+bool have_same_attention(const Trace& before, const AttentionInputs& inputs) {
+  const AttentionOptions now = resolved_options(inputs);
+  AttentionOptions then = before.options;
+  then.head_gain = now.head_gain;
+  for_options_with<AttentionOptions>(read_last,
+                                     [&](const OptionRow&, auto member) { then.*member = now.*member; });
+  return then == now && have_same(before.tensors, inputs.tensors,
+                                  {&TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
+                                   &TraceTensors::valid_lens, &TraceTensors::frozen_weights});
+}
+
+bool have_same_output(const Trace& before, const AttentionInputs& inputs) {
+  return before.options.head_gain == inputs.options.head_gain &&
+         have_same(before.tensors, inputs.tensors,
+                   {&TraceTensors::head_gain, &TraceTensors::out_proj_weight, &TraceTensors::out_proj_bias});
+}
+
+}  // namespace headwise

@@ -1,0 +1,233 @@
+#include "core/attention/steps.h"
+
+#include <array>
+
+#include "core/attention/rules.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+constexpr std::array<StepEntry, step_count> step_table{{
+    {Step::inputs, "Inputs", "what does attention see? one row of numbers for each token",
+     "query: L × E    key: S × E    value: S × E",
+     "Every token is a row of E numbers. The query rows become queries, the key rows keys and the value rows "
+     "values; in self-attention all three are the same rows."},
+    {Step::project, "Project", "each row is projected three times: to a query, a key and a value",
+     "q = query W_qᵀ + b_q    k = key W_kᵀ + b_k    v = value W_vᵀ + b_v",
+     "Three linear layers, each for all heads at once: column c of q is the dot product of a token's whole "
+     "row with row c of W_q, plus a bias. The heads are not split yet."},
+    {Step::split_heads, "Split heads",
+     "when are the heads split? here, after the projection, and no number changes", "Qₕ = q[:, h·D : (h+1)·D]",
+     "Head h takes D neighbouring columns of q, k and v. Each head's columns come from its own D rows of "
+     "W_q, "
+     "so it has its own view of the whole token, not a piece of the token."},
+    {Step::scores, "Scores", "how well does each query match each key, in this head's columns?",
+     "scoresₕ = Qₕ Kₕᵀ",
+     "One number for each pair of tokens: the dot product of a query row with a key row, over this head's D "
+     "columns only. It is large and positive if the two rows are long and point the same way."},
+    {Step::scale, "Scale", "why divide by √D? so that wide heads are no sharper than narrow ones",
+     "scaledₕ = scoresₕ / √D",
+     "A sum of D uncorrelated products of variance 1 has a standard deviation of √D, and divided by √D one "
+     "of "
+     "1, whatever D is. (The products of real queries and keys have other variances.) Without the scale the "
+     "softmax of a wide head tends to all or nothing, where almost no gradient is left to learn from."},
+    {Step::mask, "Mask", "which keys may this query look at?", "maskedₕ = scaledₕ + mask_bias",
+     "A blocked pair gets −∞ added, which the softmax turns into exactly 0; an allowed pair gets 0 added and "
+     "is unchanged. All masks are merged into this one number per pair."},
+    {Step::softmax, "Softmax", "how does each query distribute its attention over the keys?",
+     "Aₕ = exp(maskedₕ − max) / Σ exp(maskedₕ − max)    along each row",
+     "Each row becomes weights that sum to 1: exponentiate, then divide by the sum over the keys. The row's "
+     "largest score is subtracted first; this changes no result and keeps exp from overflowing."},
+    {Step::weighted_sum, "Weighted sum", "what does each query get from the values?", "head_outputₕ = Aₕ Vₕ",
+     "Each query gets the sum of the value rows, weighted by its attention weights: a weight of 1 copies a "
+     "value row, equal weights take the mean."},
+    {Step::concat, "Concat", "the heads are put side by side: nothing is mixed yet",
+     "concat = [head_output₀ | head_output₁ | … ]",
+     "Head h fills the columns from h·Dv to (h+1)·Dv − 1, times its gain. A muted head has the gain 0: its "
+     "own columns become 0, and no other column changes."},
+    {Step::output, "Output", "how are the heads' outputs combined?", "output = concat W_Oᵀ + b_O",
+     "The last linear layer mixes the heads: every output number is a sum over all columns of concat, so "
+     "every "
+     "head contributes to it. PyTorch's module returns this as attn_output."},
+}};
+
+static_assert([] {
+  for (std::size_t i = 0; i < step_table.size(); ++i) {
+    if (step_table[i].step != static_cast<Step>(i)) return false;
+  }
+  return true;
+}());
+
+// Collects the pictures of a step in order, without results and operands that this trace lacks.
+class Pictures {
+ public:
+  explicit Pictures(const Trace& trace) : trace_(trace) {}
+
+  void map(Id result, std::optional<Id> left = {}, std::optional<Id> other = {}) {
+    add({result, left, other, false, 0, 0});
+  }
+  void product_transposed(Id result, Id left, Id above, Index row_begin = 0, Index row_end = 0) {
+    add({result, left, above, true, row_begin, row_end});
+  }
+  std::vector<StepPicture> take() { return std::move(pictures_); }
+
+ private:
+  bool has(Id id) const { return trace_.tensor(id) != nullptr; }
+  void add(StepPicture picture) {
+    if (!has(picture.result)) return;
+    if (picture.left && !has(*picture.left)) picture.left.reset();
+    if (picture.above && !has(*picture.above)) {
+      picture.above.reset();
+      picture.above_transposed = false;
+      picture.above_row_begin = picture.above_row_end = 0;
+    }
+    pictures_.push_back(picture);
+  }
+
+  const Trace& trace_;
+  std::vector<StepPicture> pictures_;
+};
+
+void add_inputs(const Trace& trace, Pictures& pictures) {
+  if (trace.options.op == Op::scaled_dot_product_attention) {
+    for (const Id id : {Id::q_heads, Id::k_heads, Id::v_heads}) pictures.map(id);
+    return;
+  }
+  const TraceTensors& t = trace.tensors;
+  pictures.map(Id::query);
+  if (t.key != t.query) pictures.map(Id::key);
+  if (t.value != t.query && t.value != t.key) pictures.map(Id::value);
+}
+
+void add_projections(const Trace& trace, Pictures& pictures) {
+  const AttentionOptions& o = trace.options;
+  const TraceTensors& t = trace.tensors;
+  const Index q_rows = o.num_heads * o.head_dim;
+  const Index k_rows = o.num_kv_heads * o.head_dim;
+  const Index v_rows = o.num_kv_heads * o.v_head_dim;
+  const auto add = [&](Id result, Id x, Id separate, Index row_begin, Index rows) {
+    const Id left = first_name(trace, {x}).id;  // in self-attention all three read query
+    if (t.in_proj_weight) {
+      pictures.product_transposed(result, left, Id::in_proj_weight, row_begin, row_begin + rows);
+    } else {
+      pictures.product_transposed(result, left, separate);
+    }
+  };
+  add(Id::q, Id::query, Id::q_proj_weight, 0, q_rows);
+  if (t.static_k) {
+    pictures.map(Id::k, Id::static_k);
+  } else {
+    add(Id::k, Id::key, Id::k_proj_weight, q_rows, k_rows);
+  }
+  if (t.static_v) {
+    pictures.map(Id::v, Id::static_v);
+  } else {
+    add(Id::v, Id::value, Id::v_proj_weight, q_rows + k_rows, v_rows);
+  }
+}
+
+// Names the tensor that multiplies the values. Without dropout both names refer to one array;
+// attn_weights is the better known.
+Id weights_of(const Trace& trace) {
+  return trace.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
+}
+
+void add_outputs(const Trace& trace, Pictures& pictures) {
+  if (trace.options.op == Op::scaled_dot_product_attention) {
+    pictures.map(Id::output, Id::head_output);
+    return;
+  }
+  pictures.product_transposed(Id::output, Id::concat, Id::out_proj_weight);
+  pictures.map(Id::residual_output, Id::output, Id::query);
+  pictures.map(Id::layer_norm_output, trace.tensors.residual_output ? Id::residual_output : Id::output);
+  pictures.map(Id::attn_output_weights, weights_of(trace));
+}
+
+}  // namespace
+
+std::span<const StepEntry> step_entries() {
+  return step_table;
+}
+
+std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
+  Pictures pictures(trace);
+  switch (step) {
+    case Step::inputs:
+      add_inputs(trace, pictures);
+      break;
+    case Step::project:
+      add_projections(trace, pictures);
+      break;
+    case Step::split_heads:
+      if (trace.options.op == Op::multi_head_attention) {
+        pictures.map(Id::q_heads, Id::q);
+        pictures.map(Id::k_heads, Id::k);
+        pictures.map(Id::v_heads, Id::v);
+      }
+      pictures.map(Id::q_rotary, Id::q_heads);
+      pictures.map(Id::k_rotary, Id::k_heads);
+      break;
+    case Step::scores:
+      pictures.product_transposed(Id::scores, trace.tensors.q_rotary ? Id::q_rotary : Id::q_heads,
+                                  trace.tensors.k_rotary ? Id::k_rotary : Id::k_heads);
+      break;
+    case Step::scale:
+      pictures.map(Id::scaled_scores, Id::scores);
+      break;
+    case Step::mask:
+      pictures.map(Id::masked_scores, Id::scaled_scores, Id::mask_bias);
+      break;
+    case Step::softmax:
+      if (static_cast<Index>(trace.options.frozen_heads.size()) == trace.options.num_heads)
+        pictures.map(Id::attn_weights, Id::frozen_weights);  // no score is read
+      else
+        pictures.map(Id::attn_weights, Id::masked_scores);
+      if (trace.options.dropout > 0) pictures.map(Id::dropped_weights, Id::attn_weights);
+      break;
+    case Step::weighted_sum:
+      pictures.map(Id::head_output, weights_of(trace), Id::v_heads);
+      break;
+    case Step::concat:
+      pictures.map(Id::concat, Id::head_output);
+      break;
+    case Step::output:
+      add_outputs(trace, pictures);
+      break;
+  }
+  return pictures.take();
+}
+
+// clang-format off
+Step step_of(TensorId id) {
+  switch (id) {
+    case Id::query: case Id::key: case Id::value:
+      return Step::inputs;
+    case Id::in_proj_weight: case Id::q_proj_weight: case Id::k_proj_weight: case Id::v_proj_weight:
+    case Id::in_proj_bias: case Id::bias_k: case Id::bias_v: case Id::static_k: case Id::static_v:
+    case Id::q: case Id::k: case Id::v:
+      return Step::project;
+    case Id::q_heads: case Id::k_heads: case Id::v_heads: case Id::q_rotary: case Id::k_rotary:
+      return Step::split_heads;
+    case Id::scores:
+      return Step::scores;
+    case Id::scaled_scores:
+      return Step::scale;
+    case Id::attn_mask: case Id::key_padding_mask: case Id::valid_lens: case Id::mask_bias: case Id::masked_scores:
+      return Step::mask;
+    case Id::frozen_weights: case Id::attn_weights: case Id::dropped_weights:
+      return Step::softmax;
+    case Id::head_output:
+      return Step::weighted_sum;
+    case Id::head_gain: case Id::concat:
+      return Step::concat;
+    case Id::out_proj_weight: case Id::out_proj_bias: case Id::output: case Id::residual_output:
+    case Id::layer_norm_output: case Id::attn_output_weights:
+      return Step::output;
+  }
+  return Step::inputs;
+}
+// clang-format on
+
+}  // namespace headwise

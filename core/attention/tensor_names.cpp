@@ -1,0 +1,137 @@
+#include "core/attention/tensor_names.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/tensor/edit_distance.h"
+
+namespace headwise {
+namespace {
+
+using T = TraceTensors;
+using Id = TensorId;
+constexpr auto input = TensorRole::input;
+constexpr auto parameter = TensorRole::parameter;
+constexpr auto mask = TensorRole::mask;
+constexpr auto made = TensorRole::intermediate;
+
+constexpr std::array entries{
+    TensorEntry{Id::query, "query", &T::query, input, false, "(N,L,E)", "what asks: one row per query token"},
+    TensorEntry{Id::key, "key", &T::key, input, false, "(N,S,kdim)",
+                "what is compared with: one row per key token"},
+    TensorEntry{Id::value, "value", &T::value, input, false, "(N,S,vdim)",
+                "what is taken along: one row per key token"},
+    TensorEntry{Id::in_proj_weight, "in_proj_weight", &T::in_proj_weight, parameter, false,
+                "(H·D+G·D+G·Dv,E)", "W_q, W_k and W_v stacked: 3E rows in PyTorch's module"},
+    TensorEntry{Id::q_proj_weight, "q_proj_weight", &T::q_proj_weight, parameter, false, "(H·D,E)",
+                "W_q by itself"},
+    TensorEntry{Id::k_proj_weight, "k_proj_weight", &T::k_proj_weight, parameter, false, "(G·D,kdim)",
+                "W_k by itself"},
+    TensorEntry{Id::v_proj_weight, "v_proj_weight", &T::v_proj_weight, parameter, false, "(G·Dv,vdim)",
+                "W_v by itself"},
+    TensorEntry{Id::in_proj_bias, "in_proj_bias", &T::in_proj_bias, parameter, false, "(H·D+G·D+G·Dv)",
+                "the biases of q, k and v, one after the other"},
+    TensorEntry{Id::bias_k, "bias_k", &T::bias_k, parameter, false, "(G·D)", "a row appended to k"},
+    TensorEntry{Id::bias_v, "bias_v", &T::bias_v, parameter, false, "(G·Dv)", "a row appended to v"},
+    TensorEntry{Id::static_k, "static_k", &T::static_k, parameter, false, "(N,G,S,D)",
+                "replaces the projected k"},
+    TensorEntry{Id::static_v, "static_v", &T::static_v, parameter, false, "(N,G,S,Dv)",
+                "replaces the projected v"},
+    TensorEntry{Id::out_proj_weight, "out_proj.weight", &T::out_proj_weight, parameter, false, "(E,H·Dv)",
+                "W_O: mixes the heads"},
+    TensorEntry{Id::out_proj_bias, "out_proj.bias", &T::out_proj_bias, parameter, false, "(E)",
+                "the bias of the output projection"},
+    TensorEntry{Id::attn_mask, "attn_mask", &T::attn_mask, mask, false, "(L,S)",
+                "which query may see which key: True blocks in MHA, keeps in SDPA"},
+    TensorEntry{Id::key_padding_mask, "key_padding_mask", &T::key_padding_mask, mask, false, "(N,S)",
+                "which keys are padding: True is ignored"},
+    TensorEntry{Id::valid_lens, "valid_lens", &T::valid_lens, mask, false, "(N)", "how many keys take part"},
+    TensorEntry{Id::head_gain, "heads.gain", &T::head_gain, parameter, false, "(H)",
+                "the factor of each head's output; 0 mutes it"},
+    TensorEntry{Id::frozen_weights, "frozen_weights", &T::frozen_weights, input, true, "(N,F,L,S′)",
+                "the attention weights that frozen heads keep"},
+    TensorEntry{Id::q, "q", &T::q, made, false, "(N,L,H·D)", "query after its projection"},
+    TensorEntry{Id::k, "k", &T::k, made, false, "(N,S′,G·D)", "key after its projection"},
+    TensorEntry{Id::v, "v", &T::v, made, false, "(N,S′,G·Dv)", "value after its projection"},
+    TensorEntry{Id::q_heads, "q_heads", &T::q_heads, made, false, "(N,H,L,D)", "q cut into heads"},
+    TensorEntry{Id::k_heads, "k_heads", &T::k_heads, made, false, "(N,G,S′,D)", "k cut into heads"},
+    TensorEntry{Id::v_heads, "v_heads", &T::v_heads, made, false, "(N,G,S′,Dv)", "v cut into heads"},
+    TensorEntry{Id::q_rotary, "q_rotary", &T::q_rotary, made, false, "(N,H,L,D)",
+                "q_heads, each row turned by its position"},
+    TensorEntry{Id::k_rotary, "k_rotary", &T::k_rotary, made, false, "(N,G,S,D)",
+                "k_heads, each row turned by its position"},
+    TensorEntry{Id::scores, "scores", &T::scores, made, false, "(N,H,L,S′)", "q·kᵀ, not yet scaled"},
+    TensorEntry{Id::scaled_scores, "scaled_scores", &T::scaled_scores, made, false, "(N,H,L,S′)",
+                "scores after the scale"},
+    TensorEntry{Id::mask_bias, "mask_bias", &T::mask_bias, made, false, "(N,H,L,S′)",
+                "all masks merged, as what is added"},
+    TensorEntry{Id::masked_scores, "masked_scores", &T::masked_scores, made, false, "(N,H,L,S′)",
+                "scores after the masks"},
+    TensorEntry{Id::attn_weights, "attn_weights", &T::attn_weights, made, true, "(N,H,L,S′)",
+                "how much of each value a query takes"},
+    TensorEntry{Id::dropped_weights, "dropped_weights", &T::dropped_weights, made, true, "(N,H,L,S′)",
+                "attn_weights after dropout"},
+    TensorEntry{Id::head_output, "head_output", &T::head_output, made, false, "(N,H,L,Dv)",
+                "values added up, weighted: one answer per head"},
+    TensorEntry{Id::concat, "concat", &T::concat, made, false, "(N,L,H·Dv)",
+                "the heads side by side, times their gains"},
+    TensorEntry{Id::output, "output", &T::output, made, false, "(N,L,E)", "after the output projection"},
+    TensorEntry{Id::residual_output, "residual_output", &T::residual_output, made, false, "(N,L,E)",
+                "query + output"},
+    TensorEntry{Id::layer_norm_output, "layer_norm_output", &T::layer_norm_output, made, false, "(N,L,E)",
+                "each row brought to mean 0 and deviation 1"},
+    TensorEntry{Id::attn_output_weights, "attn_output_weights", &T::attn_output_weights, made, true,
+                "(N,L,S′)", "the second result of PyTorch's module"},
+};
+
+static_assert([] {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].id != static_cast<Id>(i)) return false;
+  }
+  return entries.size() == static_cast<std::size_t>(Id::attn_output_weights) + 1;
+}());
+
+constexpr std::string_view gradient_prefix = "grad.";
+
+}  // namespace
+
+TraceTensors::TraceTensors() = default;
+TraceTensors::TraceTensors(const TraceTensors&) = default;
+TraceTensors::TraceTensors(TraceTensors&&) noexcept = default;
+TraceTensors& TraceTensors::operator=(const TraceTensors&) = default;
+TraceTensors& TraceTensors::operator=(TraceTensors&&) noexcept = default;
+TraceTensors::~TraceTensors() = default;
+
+std::span<const TensorEntry> tensor_entries() {
+  return entries;
+}
+
+const TensorEntry& tensor_entry(TensorId id) {
+  return entries[static_cast<std::size_t>(id)];
+}
+
+std::string to_string(TensorName name) {
+  return (name.gradient ? std::string(gradient_prefix) : std::string()) +
+         std::string(tensor_entry(name.id).name);
+}
+
+std::optional<TensorName> find_tensor_name(std::string_view text) {
+  const bool gradient = text.starts_with(gradient_prefix);
+  if (gradient) text.remove_prefix(gradient_prefix.size());
+  for (const TensorEntry& entry : entries) {
+    if (entry.name == text) return TensorName{entry.id, gradient};
+  }
+  return std::nullopt;
+}
+
+std::string nearest_tensor_name(std::string_view text) {
+  text = text.substr(0, 64);
+  const bool gradient = text.starts_with(gradient_prefix);
+  if (gradient) text.remove_prefix(gradient_prefix.size());
+  std::vector<std::string> names;
+  for (const TensorEntry& entry : entries) names.emplace_back(entry.name);
+  const std::string nearest = nearest_name(text, names);
+  return nearest.empty() || !gradient ? nearest : std::string(gradient_prefix) + nearest;
+}
+
+}  // namespace headwise

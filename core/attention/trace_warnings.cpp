@@ -1,0 +1,212 @@
+#include "core/attention/trace_warnings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+
+#include "core/attention/softmax.h"
+#include "core/tensor/float_dispatch.h"
+#include "core/tensor/join.h"
+#include "core/tensor/task_threads.h"
+
+namespace headwise {
+namespace {
+
+// To avoid flooding a terminal, only this many of each kind are listed, the rest is counted.
+constexpr std::size_t named_cells = 4;    // non-finite cells of a tensor
+constexpr std::size_t named_ranges = 24;  // of one list of indices
+constexpr std::size_t named_sets = 32;    // of fully masked rows
+
+// {3,5,6,7} → "3, 5–7"
+std::string ranges_text(const std::vector<Index>& ascending) {
+  std::string text;
+  std::size_t ranges = 0;
+  for (std::size_t i = 0; i < ascending.size();) {
+    if (++ranges > named_ranges) return text + fmt::format(" and {} more", ascending.size() - i);
+    std::size_t last = i;
+    while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
+    if (!text.empty()) text += ", ";
+    text += last == i ? fmt::format("{}", ascending[i]) : fmt::format("{}–{}", ascending[i], ascending[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+const char* outcome(const AttentionOptions& options) {
+  return options.fully_masked_rows == FullyMaskedRows::nan
+             ? "NaN, as in PyTorch's softmax over nothing but -inf (mask.fully_masked_rows \"zero\" makes it "
+               "0)"
+             : "0, so the head adds nothing";
+}
+
+// "head 3", "heads 0–2"
+std::string counted(const char* one, const char* many, const std::vector<Index>& which) {
+  return fmt::format("{} {}", which.size() == 1 ? one : many, ranges_text(which));
+}
+
+// One warning per set of heads and queries; batches that agree are reported together, as are heads.
+void warn_of_fully_masked_rows(const Trace& trace, const std::vector<Index>& rows, const Shape& shape,
+                               std::vector<std::string>& warnings) {
+  if (rows.empty()) return;
+  const Index heads = shape.size(1);
+  const Index queries = shape.size(2);
+  std::map<Index, std::map<Index, std::vector<Index>>> queries_of;  // batch → head → queries
+  const std::vector<Index>& frozen = trace.options.frozen_heads;
+  for (const Index row : rows) {
+    if (std::ranges::find(frozen, row / queries % heads) != frozen.end()) continue;  // its weights are frozen
+    queries_of[row / queries / heads][row / queries % heads].push_back(row % queries);
+  }
+  using HeadsAndQueries = std::pair<std::vector<Index>, std::vector<Index>>;  // heads, queries
+  std::map<HeadsAndQueries, std::vector<Index>> batches_of;
+  for (const auto& [batch, by_head] : queries_of) {
+    std::map<std::vector<Index>, std::vector<Index>> heads_of;  // queries → heads
+    for (const auto& [head, which] : by_head) heads_of[which].push_back(head);
+    for (const auto& [which, in_heads] : heads_of) batches_of[{in_heads, which}].push_back(batch);
+  }
+  std::vector<std::pair<std::vector<Index>, HeadsAndQueries>> sets;  // ordered by the first batch
+  for (const auto& [which, batches] : batches_of) sets.emplace_back(batches, which);
+  std::ranges::stable_sort(sets);
+  for (std::size_t i = 0; i < std::min(sets.size(), named_sets); ++i) {
+    const auto& [batches, which] = sets[i];
+    const bool all = static_cast<Index>(which.first.size()) == heads;
+    warnings.push_back(fmt::format("attn_weights: {}, {}, {}: every key is blocked; the row becomes {}",
+                                   counted("batch", "batches", batches),
+                                   all ? "every head" : counted("head", "heads", which.first),
+                                   counted("query", "queries", which.second), outcome(trace.options)));
+  }
+  if (sets.size() > named_sets) {
+    warnings.push_back(
+        fmt::format("attn_weights: {} more such sets of rows; {} of {} rows are fully masked altogether",
+                    sets.size() - named_sets, rows.size(), shape.size(0) * heads * queries));
+  }
+}
+
+// Eight parallel sums, so that it is vectorised: 0 times a non-finite number is NaN.
+template <class T>
+bool all_finite(std::span<const T> values) {
+  std::atomic<bool> finite = true;
+  for_ranges(static_cast<Index>(values.size()), 1.0, [&](Index first, Index last) {
+    T sums[8] = {};
+    const T* value = values.data() + first;
+    const T* const end = values.data() + last;
+    for (; end - value >= 8; value += 8)
+      for (int lane = 0; lane < 8; ++lane) sums[lane] += T{0} * value[lane];
+    for (; value < end; ++value) sums[0] += T{0} * *value;
+    if (std::ranges::any_of(sums, [](T sum) { return std::isnan(sum); })) finite = false;
+  });
+  return finite;
+}
+
+void warn_of_non_finite(const TensorEntry& entry, const Tensor& tensor, std::vector<std::string>& warnings) {
+  const bool is_mask = entry.role == TensorRole::mask;
+  const std::string cells = non_finite_cells(entry.name, tensor, is_mask);
+  if (cells.empty()) return;
+  const char* effect = is_mask ? "the rows that it is added to are not finite either"
+                               : "what reads it is not finite either, even where a mask blocks it";
+  warnings.push_back(fmt::format("{}: {}", cells, effect));
+}
+
+}  // namespace
+
+std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool pass_minus_infinity) {
+  if (tensor.dtype() != DType::f32 && tensor.dtype() != DType::f64) return "";
+  const bool finite = dispatch_float(tensor.dtype(), [&]<class T>() { return all_finite(tensor.values<T>()); });
+  if (finite) return "";
+  std::vector<std::string> cells;
+  std::size_t count = 0;
+  dispatch_float(tensor.dtype(), [&]<class T>() {
+    const std::span<const T> values = tensor.values<T>();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (std::isfinite(values[i]) || (pass_minus_infinity && std::isinf(values[i]) && values[i] < 0))
+        continue;
+      if (++count > named_cells) continue;
+      const std::vector<Index> index = tensor.shape().index_of(static_cast<Index>(i));
+      cells.push_back(fmt::format("[{}] is {}", join(index, ","), values[i]));
+    }
+  });
+  if (count == 0) return "";
+  const std::string more = count > named_cells ? fmt::format(", and {} more", count - named_cells) : "";
+  return fmt::format("{}{}{}", name, join(cells, ", "), more);
+}
+
+std::vector<std::string> trace_warnings(const Trace& trace) {
+  const TensorPtr& masked = trace.tensors.masked_scores;
+  return masked ? trace_warnings(trace, fully_masked_rows(*masked), masked->shape())
+                : trace_warnings(trace, {}, Shape{});
+}
+
+std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<Index>& blocked_rows,
+                                        const Shape& scores) {
+  std::vector<std::string> warnings;
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr tensor = trace.tensor(entry.id);
+    const bool twice =
+        (entry.id == TensorId::key && tensor == trace.tensors.query) ||
+        (entry.id == TensorId::value && (tensor == trace.tensors.key || tensor == trace.tensors.query));
+    if (is_given(trace, {entry.id}) && tensor && !twice) warn_of_non_finite(entry, *tensor, warnings);
+  }
+  warn_of_fully_masked_rows(trace, blocked_rows, scores, warnings);
+  return warnings;
+}
+
+bool is_given(const Trace& trace, TensorName name) {
+  if (name.gradient) return false;
+  const bool heads =
+      name.id == TensorId::q_heads || name.id == TensorId::k_heads || name.id == TensorId::v_heads;
+  return tensor_entry(name.id).role != TensorRole::intermediate ||
+         (heads && trace.options.op == Op::scaled_dot_product_attention);
+}
+
+std::string why_absent(const Trace& trace, TensorName name) {
+  if (name.gradient && !trace.grad.output) return "gradients were not computed: add --backward";
+  if (name.gradient && trace.tensor(name.id)) {
+    if (name.id == TensorId::key || name.id == TensorId::value)
+      return "key and value are the query in self-attention: grad.query is the total";
+    if (name.id == TensorId::frozen_weights) return "the weights of a frozen head are a constant";
+    return "a tensor of this kind has no gradient";
+  }
+  const bool sdpa = trace.options.op == Op::scaled_dot_product_attention;
+  if (sdpa && (name.id == TensorId::query || name.id == TensorId::key || name.id == TensorId::value))
+    return "scaled_dot_product_attention calls query, key and value q_heads, k_heads and v_heads";
+  const TensorEntry& entry = tensor_entry(name.id);
+  const bool is_mask = entry.role == TensorRole::mask && name.id != TensorId::head_gain;
+  if (name.id == TensorId::frozen_weights) return "no head is frozen: heads.frozen is null";
+  if (name.id == TensorId::q_rotary || name.id == TensorId::k_rotary)
+    return "this scenario turns nothing by its position: attention.rotary_base is null";
+  if (sdpa && !is_mask && name.id != TensorId::mask_bias)
+    return "scaled_dot_product_attention has no such tensor";
+  switch (name.id) {
+    case TensorId::in_proj_weight:
+      return "the parameters of this scenario are separate: q_proj_weight, k_proj_weight, v_proj_weight";
+    case TensorId::q_proj_weight:
+    case TensorId::k_proj_weight:
+    case TensorId::v_proj_weight:
+      return "the parameters of this scenario are packed: in_proj_weight";
+    case TensorId::mask_bias:
+      return "this scenario has no mask";
+    case TensorId::static_k:
+    case TensorId::static_v:
+    case TensorId::bias_k:
+    case TensorId::bias_v:
+      return "this scenario has none; give it with --input, or bias_k and bias_v by attention.add_bias_kv";
+    case TensorId::residual_output:
+      return "this scenario adds no residual: attention.residual is false";
+    case TensorId::layer_norm_output:
+      return "this scenario does not normalise: attention.layer_norm is false";
+    case TensorId::head_gain:
+      return "this scenario has no gains: heads.gain is null";
+    case TensorId::attn_output_weights:
+      return "this scenario returns no weights: attention.need_weights is false";
+    case TensorId::attn_mask:
+    case TensorId::key_padding_mask:
+    case TensorId::valid_lens:
+      return "this scenario has no such mask; give it with --input";
+    default:
+      return "this scenario has no such tensor";
+  }
+}
+
+}  // namespace headwise

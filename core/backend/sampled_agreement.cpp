@@ -1,0 +1,207 @@
+#include "core/backend/sampled_agreement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/in_projection.h"
+#include "core/attention/rotary_embedding.h"
+#include "core/attention/score_scale.h"
+#include "core/fused/row_masks.h"
+#include "core/tensor/error.h"
+#include "core/tensor/progress.h"
+#include "core/tensor/task_threads.h"
+
+namespace headwise {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+void compare(SampledAgreement& found, double got, double expected) {
+  found.largest = std::max(found.largest, std::abs(expected));
+  if (std::isnan(got) != std::isnan(expected)) found.max_abs_diff = std::numeric_limits<double>::quiet_NaN();
+  const double difference = got == expected ? 0.0 : std::abs(got - expected);
+  if (difference > found.max_abs_diff) found.max_abs_diff = difference;
+}
+
+const float* numbers(const Tensor* tensor) {
+  return tensor->values<float>().data();
+}
+
+// Σ_e x[e]·weight[first_weight_row + o, e] + bias, for all o.
+std::vector<double> affine_row(const std::vector<double>& x, const LinearRows& rows, Index out_features) {
+  const Index in_features = rows.weight->shape().size(1);
+  std::vector<double> y(static_cast<std::size_t>(out_features));
+  for_ranges(out_features, static_cast<double>(in_features), [&](Index first, Index last) {
+    for (Index o = first; o < last; ++o) {
+      double sum = rows.bias ? numbers(rows.bias)[rows.first_bias_entry + o] : 0.0;
+      const float* const weight = numbers(rows.weight) + (rows.first_weight_row + o) * in_features;
+      for (Index e = 0; e < in_features; ++e) sum += x[static_cast<std::size_t>(e)] * weight[e];
+      y[static_cast<std::size_t>(o)] = sum;
+    }
+  });
+  return y;
+}
+
+// Row `row` of a tensor; `width` is the size of its last axis.
+std::vector<double> row_of(const Tensor& tensor, Index row) {
+  const Index width = tensor.shape().size(tensor.shape().rank() - 1);
+  const float* const from = numbers(&tensor) + row * width;
+  return {from, from + width};
+}
+
+// One head's row at a position, with rotary position embedding applied if there is any.
+class PositionRotations {
+ public:
+  PositionRotations(const std::vector<double>& frequencies, Index first_position, Index tokens)
+      : pairs_(static_cast<Index>(frequencies.size())) {
+    for (Index token = 0; token < tokens; ++token) {
+      for (const double frequency : frequencies) {
+        const double angle = static_cast<double>(first_position + token) * frequency;
+        rotations_.emplace_back(std::cos(angle), std::sin(angle));
+      }
+    }
+  }
+
+  void rotate(const float* row, Index token, std::vector<double>& out) const {
+    std::copy_n(row, out.size(), out.begin());
+    for (Index j = 0; j < pairs_; ++j) {
+      const auto [cosine, sine] = rotations_[static_cast<std::size_t>(token * pairs_ + j)];
+      const double a = row[j], b = row[j + pairs_];
+      out[static_cast<std::size_t>(j)] = a * cosine - b * sine;
+      out[static_cast<std::size_t>(j + pairs_)] = b * cosine + a * sine;
+    }
+  }
+
+ private:
+  Index pairs_;
+  std::vector<std::pair<double, double>> rotations_;  // (tokens, pairs): cos, sin
+};
+
+class Sampler {
+ public:
+  explicit Sampler(const Trace& trace)
+      : trace_(trace),
+        t_(trace.tensors),
+        o_(trace.options),
+        s_(attention_sizes(o_, t_)),
+        rotate_q_(rotary_inverse_frequencies(o_), rotary_first_query(o_, s_.queries, s_.keys), s_.queries),
+        rotate_k_(rotary_inverse_frequencies(o_), 0, s_.all_keys) {
+    const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
+    if (has_any_mask(o_, given)) masks_.emplace(o_, given, s_.batch, s_.queries, s_.keys, s_.all_keys);
+  }
+
+  void projected(Index n, Index token, Projection which, SampledAgreement& found) const {
+    const bool is_q = which == Projection::q, is_k = which == Projection::k;
+    if ((is_k && t_.static_k) || (which == Projection::v && t_.static_v)) return;  // it was not projected
+    const Tensor& source = is_q ? *t_.query : is_k ? *t_.key : *t_.value;
+    const Tensor& made = is_q ? *t_.q : is_k ? *t_.k : *t_.v;
+    const TensorPtr& own = is_q ? t_.q_proj_weight : is_k ? t_.k_proj_weight : t_.v_proj_weight;
+    const Index width = made.shape().size(2);
+    const std::vector<double> expected = affine_row(
+        row_of(source, n * source.shape().size(1) + token),
+        in_projection_rows(which, o_, t_.in_proj_weight.get(), own.get(), t_.in_proj_bias.get()), width);
+    for (Index i = 0; i < width; ++i)
+      compare(found, made.flat((n * made.shape().size(1) + token) * width + i),
+              expected[static_cast<std::size_t>(i)]);
+  }
+
+  void output(Index n, Index query, SampledAgreement& found) const {
+    std::vector<double> concat(static_cast<std::size_t>(s_.heads * s_.v_head_dim), 0.0);
+    run_tasks(s_.heads, available_threads(), [&](Index h, int) { head(n, query, h, concat); });
+    const std::vector<double> expected =
+        affine_row(concat, {t_.out_proj_weight.get(), 0, t_.out_proj_bias.get(), 0}, s_.embed_dim);
+    for (Index i = 0; i < s_.embed_dim; ++i)
+      compare(found, t_.output->flat((n * s_.queries + query) * s_.embed_dim + i),
+              expected[static_cast<std::size_t>(i)]);
+    ++found.rows;
+  }
+
+  const AttentionSizes& sizes() const { return s_; }
+
+ private:
+  void head(Index n, Index query, Index h, std::vector<double>& concat) const {
+    const Index g = h / (s_.heads / s_.kv_heads);
+    const ScoreScale scaling = score_scale(o_);
+    std::vector<double> weights(static_cast<std::size_t>(s_.all_keys));
+    std::vector<float> bias(masks_ ? weights.size() : 0);
+    if (masks_) masks_->fill(n, h, query, 0, s_.all_keys, bias.data());
+    std::vector<double> q(static_cast<std::size_t>(s_.head_dim)), k(q.size());
+    rotate_q_.rotate(numbers(t_.q.get()) + ((n * s_.queries + query) * s_.heads + h) * s_.head_dim, query, q);
+    double maximum = -infinity;
+    for (Index key = 0; key < s_.all_keys; ++key) {
+      rotate_k_.rotate(numbers(t_.k.get()) + ((n * s_.all_keys + key) * s_.kv_heads + g) * s_.head_dim, key, k);
+      double score = scaling.scaled(std::inner_product(q.begin(), q.end(), k.begin(), 0.0));
+      if (masks_) {
+        const double added = static_cast<double>(bias[static_cast<std::size_t>(key)]);
+        score = o_.mask_value && added == -infinity ? *o_.mask_value : score + added;
+      }
+      weights[static_cast<std::size_t>(key)] = score;
+      maximum = std::isnan(score) ? score : std::max(maximum, score);
+    }
+    double sum = 0.0;
+    for (double& weight : weights) {
+      weight = weight == -infinity ? 0.0 : std::exp(weight - maximum);
+      sum += weight;
+    }
+    const float* const v = numbers(t_.v.get()) + (n * s_.all_keys * s_.kv_heads + g) * s_.v_head_dim;
+    const bool nothing = maximum == -infinity;
+    const double gain = t_.head_gain           ? t_.head_gain->flat(h)
+                        : o_.head_gain.empty() ? 1.0
+                                               : o_.head_gain[static_cast<std::size_t>(h)];
+    for (Index d = 0; d < s_.v_head_dim; ++d) {
+      double value = 0.0;
+      for (Index key = 0; key < s_.all_keys; ++key)
+        value += weights[static_cast<std::size_t>(key)] * v[key * s_.kv_heads * s_.v_head_dim + d];
+      value = !nothing                                        ? value / sum
+              : o_.fully_masked_rows == FullyMaskedRows::zero ? 0.0
+                                                              : std::numeric_limits<double>::quiet_NaN();
+      concat[static_cast<std::size_t>(h * s_.v_head_dim + d)] = gain * value;
+    }
+  }
+
+  const Trace& trace_;
+  const TraceTensors& t_;
+  const AttentionOptions& o_;
+  const AttentionSizes s_;
+  PositionRotations rotate_q_, rotate_k_;
+  std::optional<RowMasks> masks_;
+};
+
+}  // namespace
+
+SampledAgreement sampled_agreement(const Trace& trace, Index rows) {
+  const TraceTensors& t = trace.tensors;
+  const bool there = trace.options.op == Op::multi_head_attention && t.q && t.k && t.v && t.output;
+  if (!there || trace.dtype != DType::f32 || trace.options.dropout > 0.0 || !trace.options.frozen_heads.empty())
+    throw Error(
+        ExitStatus::usage,
+        {.where = "the agreement with float64",
+         .what = "it cannot be told of this trace",
+         .expected = "multi_head_attention in f32 with q, k, v and output, no dropout and no frozen head"});
+  const Sampler sampler(trace);
+  const AttentionSizes& s = sampler.sizes();
+  SampledAgreement found;
+  // Evenly spread, including the first and the last.
+  const auto each = [&](Index count, Index part, auto&& f) {
+    const Index all = s.batch * count, wanted = std::min(rows, all);
+    for (Index i = 0; i < wanted; ++i) {
+      const ProgressPart progress(
+          (static_cast<double>(part) + static_cast<double>(i) / static_cast<double>(wanted)) / 4.0,
+          (static_cast<double>(part) + static_cast<double>(i + 1) / static_cast<double>(wanted)) / 4.0);
+      const Index at = wanted > 1 ? i * (all - 1) / (wanted - 1) : 0;
+      f(at / count, at % count);
+    }
+  };
+  each(s.queries, 0, [&](Index n, Index token) { sampler.projected(n, token, Projection::q, found); });
+  each(s.keys, 1, [&](Index n, Index token) { sampler.projected(n, token, Projection::k, found); });
+  each(s.keys, 2, [&](Index n, Index token) { sampler.projected(n, token, Projection::v, found); });
+  each(s.queries, 3, [&](Index n, Index query) { sampler.output(n, query, found); });
+  return found;
+}
+
+}  // namespace headwise

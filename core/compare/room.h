@@ -1,0 +1,8 @@
+// The arrays of somebody else's program against ours: where they differ first, and the mistake that explains
+// every cell.
+#pragma once
+
+// What other rooms use of it; the rest is its own.
+#include "core/compare/array_compare.h"
+#include "core/compare/likely_causes.h"
+#include "core/compare/trace_compare.h"

@@ -1,0 +1,111 @@
+#include "core/fused/attention_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/reference_backend.h"
+
+namespace headwise {
+namespace {
+
+constexpr Index most_scores = 8 * 512 * 512;  // computed here by the reference
+constexpr Index sampled_queries = 16;
+
+// The number of keys that a query looks at.
+Index visible_keys(const AttentionInputs& inputs, const AttentionSizes& sizes, Index n, Index query) {
+  const AttentionOptions& o = inputs.options;
+  Index from = 0, to = sizes.keys;
+  const Index own = query + causal_offset(o.causal_alignment, sizes.queries, sizes.keys);
+  if (o.is_causal) to = std::min(to, own + 1);
+  if (o.sliding_window) {
+    const Index reach = std::min(*o.sliding_window - 1, sizes.keys + sizes.queries);
+    from = std::max(from, own - reach);
+    to = std::min(to, own + reach + 1);
+  }
+  if (const TensorPtr& lens = inputs.tensors.valid_lens) {
+    const Index at = lens->shape().rank() == 2 ? n * sizes.queries + query : n;
+    to = std::min(to, static_cast<Index>(lens->flat(at)));
+  }
+  return std::max<Index>(0, to - from) + sizes.all_keys - sizes.keys;
+}
+
+// Queries [first, first + count) along `axis`.
+Tensor queries_of(const Tensor& tensor, Index axis, Index first, Index count) {
+  std::vector<Axis> axes = tensor.shape().axes();
+  Index outer = 1, inner = 1;
+  for (Index i = 0; i < axis; ++i) outer *= tensor.shape().size(i);
+  for (Index i = axis + 1; i < tensor.shape().rank(); ++i) inner *= tensor.shape().size(i);
+  const Index all = tensor.shape().size(axis);
+  axes[static_cast<std::size_t>(axis)].size = count;
+  Tensor part(Shape(axes), tensor.dtype());
+  for (Index i = 0; i < outer; ++i)
+    for (Index j = 0; j < count * inner; ++j)
+      part.set_flat(i * count * inner + j, tensor.flat((i * all + first) * inner + j));
+  return part;
+}
+
+double difference(const Tensor& a, const Tensor& b) {
+  double worst = 0.0;
+  for (Index i = 0; i < a.size(); ++i) {
+    const double x = a.flat(i), y = b.flat(i);
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    const double apart = std::abs(x - y);
+    worst = std::max(worst, std::isfinite(apart) ? apart : std::numeric_limits<double>::max());
+  }
+  return worst;
+}
+
+// Masks given per query, frozen heads and dropout depend on the position of a cell:
+// these runs are compared as a whole.
+bool can_be_sampled(const AttentionInputs& inputs) {
+  const TraceTensors& t = inputs.tensors;
+  return !t.attn_mask && !t.valid_lens && !t.frozen_weights && inputs.options.dropout == 0.0;
+}
+
+}  // namespace
+
+double attention_flops(const AttentionInputs& inputs) {
+  const AttentionSizes s = attention_sizes(inputs);
+  double pairs = 0.0;
+  for (Index n = 0; n < s.batch; ++n)
+    for (Index query = 0; query < s.queries; ++query)
+      pairs += static_cast<double>(visible_keys(inputs, s, n, query));
+  double flops = 2.0 * pairs * static_cast<double>(s.heads * (s.head_dim + s.v_head_dim));
+  if (inputs.options.op != Op::multi_head_attention) return flops;
+  const TraceTensors& t = inputs.tensors;
+  const auto product = [&](Index tokens, Index depth, Index features) {
+    flops += 2.0 * static_cast<double>(s.batch * tokens) * static_cast<double>(depth * features);
+  };
+  product(s.queries, s.embed_dim, s.heads * s.head_dim);
+  if (!t.static_k) product(s.keys, t.key->shape().size(2), s.kv_heads * s.head_dim);
+  if (!t.static_v) product(s.keys, t.value->shape().size(2), s.kv_heads * s.v_head_dim);
+  product(s.queries, s.heads * s.v_head_dim, s.embed_dim);
+  return flops;
+}
+
+double difference_from_reference(const AttentionInputs& inputs, const Tensor& output) {
+  const AttentionSizes s = attention_sizes(inputs);
+  if (s.heads * s.queries * s.all_keys <= most_scores || s.queries <= sampled_queries ||
+      !can_be_sampled(inputs)) {
+    return difference(output, *reference_forward(inputs)->tensors.output);
+  }
+  // If there are as many keys as queries, the last ones keep their positions under the other alignment.
+  const bool last = s.queries == s.keys;
+  const Index first = last ? s.queries - sampled_queries : 0;
+  const bool module = inputs.options.op == Op::multi_head_attention;
+  AttentionInputs part = inputs;
+  const Index axis = module ? 1 : 2;
+  part.tensors.query =
+      std::make_shared<const Tensor>(queries_of(*inputs.tensors.query, axis, first, sampled_queries));
+  if (last) {
+    part.options.causal_alignment = CausalAlignment::bottom_right;
+  } else if (inputs.options.causal_alignment == CausalAlignment::bottom_right) {
+    return difference(output, *reference_forward(inputs)->tensors.output);
+  }
+  return difference(queries_of(output, axis, first, sampled_queries), *reference_forward(part)->tensors.output);
+}
+
+}  // namespace headwise

@@ -1,0 +1,13 @@
+// The fast path on the processor: attention in tiles, once for each instruction set, chosen when the program
+// runs. Vectors are written by hand here alone. With it how much work a pass is, and what this processor
+// could reach.
+#pragma once
+
+// What other rooms use of it; the rest is its own.
+#include "core/fused/attention_work.h"
+#include "core/fused/fused_backend.h"
+#include "core/fused/fused_layout.h"
+#include "core/fused/fused_rotary.h"
+#include "core/fused/interleaved_runs.h"
+#include "core/fused/machine_speed.h"
+#include "core/fused/row_masks.h"

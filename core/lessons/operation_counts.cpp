@@ -1,0 +1,92 @@
+#include "core/lessons/operation_counts.h"
+
+#include <initializer_list>
+
+#include "core/attention/attention_sizes.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+Index multiplied(std::initializer_list<Index> factors) {
+  Index all = 1;
+  for (const Index factor : factors) all = checked_multiply(all, factor, "the number of multiply-adds");
+  return all;
+}
+
+Index added(Index a, Index b) {
+  Index sum = 0;
+  if (__builtin_add_overflow(a, b, &sum))
+    throw Error(ExitStatus::memory, {"the number of multiply-adds", "it is out of range", "",
+                                     "a number that fits in 63 bits", "choose smaller sizes"});
+  return sum;
+}
+
+}  // namespace
+
+OperationCounts operation_counts(const AttentionInputs& inputs) {
+  const AttentionSizes s = attention_sizes(inputs);
+  const AttentionOptions& o = inputs.options;
+  const TraceTensors& t = inputs.tensors;
+  const bool projects = o.op == Op::multi_head_attention;
+  const bool grouped = s.kv_heads != s.heads;
+  // S, or S′ if columns are appended; G, or H if each query head has its own key/value head.
+  const std::string keys = s.key_axis();
+  const std::string groups = grouped ? "G" : "H";
+  const std::string kdim = o.kdim == s.embed_dim ? "E" : "kdim";
+  const std::string vdim = o.vdim == s.embed_dim ? "E" : "vdim";
+  const std::string v_width = s.v_head_dim == s.head_dim ? "D" : "Dv";
+
+  OperationCounts counts;
+  const auto product = [&](TensorId result, const char* einsum, std::string letters,
+                           std::initializer_list<Index> factors) {
+    const Index multiply_adds = multiplied(factors);
+    counts.products.push_back({result, step_of(result), einsum, std::move(letters), multiply_adds});
+    counts.multiply_adds = added(counts.multiply_adds, multiply_adds);
+  };
+  if (projects) {
+    product(TensorId::q, "nle,fe->nlf", "N·L·E·H·D", {s.batch, s.queries, s.embed_dim, s.heads, s.head_dim});
+    if (!t.static_k)
+      product(TensorId::k, "nse,fe->nsf", "N·S·" + kdim + "·" + groups + "·D",
+              {s.batch, s.keys, o.kdim, s.kv_heads, s.head_dim});
+    if (!t.static_v)
+      product(TensorId::v, "nse,fe->nsf", "N·S·" + vdim + "·" + groups + "·" + v_width,
+              {s.batch, s.keys, o.vdim, s.kv_heads, s.v_head_dim});
+  }
+  product(TensorId::scores, grouped ? "nhld,ngsd->nhls" : "nhld,nhsd->nhls", "N·H·L·" + keys + "·D",
+          {s.batch, s.heads, s.queries, s.all_keys, s.head_dim});
+  product(TensorId::head_output, grouped ? "nhls,ngsw->nhlw" : "nhls,nhsw->nhlw",
+          "N·H·L·" + keys + "·" + v_width, {s.batch, s.heads, s.queries, s.all_keys, s.v_head_dim});
+  if (projects)
+    product(TensorId::output, "nlf,ef->nle", "N·L·H·" + v_width + "·E",
+            {s.batch, s.queries, s.heads, s.v_head_dim, s.embed_dim});
+  counts.exponentials = multiplied({s.batch, s.heads, s.queries, s.all_keys});
+  return counts;
+}
+
+std::vector<ParameterCount> parameter_counts(const AttentionInputs& inputs) {
+  std::vector<ParameterCount> counts;
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr& tensor = inputs.tensors.*(entry.member);
+    const bool learnable = entry.role == TensorRole::parameter && entry.id != TensorId::static_k &&
+                           entry.id != TensorId::static_v && entry.id != TensorId::head_gain;
+    if (!tensor || !learnable) continue;
+    counts.push_back({entry.id, std::string(entry.shape), tensor->shape().sizes(), tensor->size()});
+  }
+  return counts;
+}
+
+Index total_parameters(const std::vector<ParameterCount>& counts) {
+  Index total = 0;
+  for (const ParameterCount& count : counts) total = added(total, count.numbers);
+  return total;
+}
+
+std::string count_text(Index count) {
+  std::string text = std::to_string(count);
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+}  // namespace headwise

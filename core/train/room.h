@@ -1,0 +1,16 @@
+// Small models that are trained before one's eyes: tasks, the passes forwards and backwards, optimisers,
+// checkpoints, and what a change beside the first run explains.
+#pragma once
+
+// What other rooms use of it; the rest is its own.
+#include "core/train/cell_update.h"
+#include "core/train/checkpoint.h"
+#include "core/train/train_json.h"
+#include "core/train/train_task.h"
+#include "core/train/trained_models.h"
+#include "core/train/training_changes.h"
+#include "core/train/training_folder.h"
+#include "core/train/training_history.h"
+#include "core/train/training_outcome.h"
+#include "core/train/training_program.h"
+#include "core/train/training_run.h"

@@ -1,0 +1,287 @@
+#include "tests/core/attention/option_combinations.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
+#include <limits>
+
+#include "core/attention/attention_sizes.h"
+#include "tests/core/attention/random_inputs.h"
+
+namespace headwise::test {
+namespace {
+
+constexpr Index batch = 2, queries = 3, keys = 4;
+
+// In self-attention there are as many keys as queries.
+Index keys_of(const AttentionInputs& inputs) {
+  const bool shares = inputs.tensors.key == inputs.tensors.query && !inputs.tensors.static_k;
+  return shares ? queries : keys;
+}
+
+AttentionInputs plain_inputs(Index heads = 4, Index kv_heads = 2, Index head_dim = 2) {
+  AttentionOptions options = small_options(heads, kv_heads, head_dim);
+  options.v_head_dim = 3;
+  return random_inputs(options, {batch, queries, keys});
+}
+
+AttentionInputs plain_sdpa_inputs() {
+  AttentionInputs inputs;
+  inputs.options = small_options(4, 2, 2);
+  inputs.options.op = Op::scaled_dot_product_attention;
+  inputs.options.fully_masked_rows = FullyMaskedRows::zero;
+  inputs.dtype = DType::f64;
+  inputs.tensors.query = random_tensor({{"N", batch}, {"H", 4}, {"L", queries}, {"D", 2}}, "query");
+  inputs.tensors.key = random_tensor({{"N", batch}, {"G", 2}, {"S", keys}, {"D", 2}}, "key");
+  inputs.tensors.value = random_tensor({{"N", batch}, {"G", 2}, {"S", keys}, {"Dv", 3}}, "value");
+  return inputs;
+}
+
+TensorPtr random_booleans(Shape shape, const std::string& name) {
+  Tensor mask(std::move(shape), DType::boolean);
+  const CounterRandom random(3, name);
+  for (Index i = 0; i < mask.size(); ++i)
+    mask.set_flat(i, random.uniform(static_cast<std::uint64_t>(i)) < 0.4 ? 1.0 : 0.0);
+  return std::make_shared<const Tensor>(std::move(mask));
+}
+
+TensorPtr lengths(Shape shape, std::vector<std::int64_t> values) {
+  return std::make_shared<const Tensor>(std::move(shape), std::move(values));
+}
+
+void use_self_attention(AttentionInputs& inputs) {
+  inputs.tensors.key = inputs.tensors.value = inputs.tensors.query;
+}
+
+void use_separate_projections(AttentionInputs& inputs) {
+  AttentionOptions& o = inputs.options;
+  TraceTensors& t = inputs.tensors;
+  o.kdim = 5;
+  o.vdim = 7;
+  t.key = random_tensor({{"N", batch}, {"S", keys}, {"kdim", 5}}, "key");
+  t.value = random_tensor({{"N", batch}, {"S", keys}, {"vdim", 7}}, "value");
+  t.in_proj_weight = nullptr;
+  t.q_proj_weight = random_tensor({{"H·D", o.num_heads * o.head_dim}, {"E", o.embed_dim}}, "q_proj_weight");
+  t.k_proj_weight = random_tensor({{"G·D", o.num_kv_heads * o.head_dim}, {"kdim", 5}}, "k_proj_weight");
+  t.v_proj_weight = random_tensor({{"G·Dv", o.num_kv_heads * o.v_head_dim}, {"vdim", 7}}, "v_proj_weight");
+}
+
+void drop_biases(AttentionInputs& inputs) {
+  inputs.tensors.in_proj_bias = inputs.tensors.out_proj_bias = nullptr;
+}
+
+void add_bias_kv(AttentionInputs& inputs) {
+  const AttentionOptions& o = inputs.options;
+  inputs.tensors.bias_k = random_tensor({{"G·D", o.num_kv_heads * o.head_dim}}, "bias_k");
+  inputs.tensors.bias_v = random_tensor({{"G·Dv", o.num_kv_heads * o.v_head_dim}}, "bias_v");
+}
+
+void add_zero_row(AttentionInputs& inputs) {
+  inputs.options.add_zero_attn = true;
+}
+
+void use_static_heads(AttentionInputs& inputs) {
+  const AttentionOptions& o = inputs.options;
+  inputs.tensors.static_k =
+      random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"S", keys}, {"D", o.head_dim}}, "static_k");
+  inputs.tensors.static_v =
+      random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"S", keys}, {"Dv", o.v_head_dim}}, "static_v");
+}
+
+// Where every key has a position.
+void rotate_by_position(AttentionInputs& inputs) {
+  const TraceTensors& t = inputs.tensors;
+  if (!t.bias_k && !t.static_k && !inputs.options.add_zero_attn) inputs.options.rotary_base = 10.0;
+}
+
+AttentionInputs with_frequencies(AttentionInputs inputs, std::vector<double> frequencies) {
+  inputs.options.rotary_inverse_frequencies = std::move(frequencies);
+  return inputs;
+}
+
+void add_head_gain(AttentionInputs& inputs) {
+  inputs.options.head_gain.assign(static_cast<std::size_t>(inputs.options.num_heads), 0.5);
+  inputs.options.head_gain[1] = 0.0;
+}
+
+void block_some_keys(AttentionInputs& inputs) {
+  inputs.tensors.attn_mask = random_booleans({{"L", queries}, {"S", keys_of(inputs)}}, "attn_mask");
+}
+
+void add_float_mask(AttentionInputs& inputs) {
+  inputs.tensors.attn_mask = random_tensor({{"L", queries}, {"S", keys_of(inputs)}}, "attn_mask");
+}
+
+void mask_every_head(AttentionInputs& inputs) {
+  inputs.tensors.attn_mask = random_booleans(
+      {{"N·H", batch * inputs.options.num_heads}, {"L", queries}, {"S", keys_of(inputs)}}, "attn_mask");
+}
+
+void pad_keys(AttentionInputs& inputs) {
+  inputs.tensors.key_padding_mask =
+      random_booleans({{"N", batch}, {"S", keys_of(inputs)}}, "key_padding_mask");
+}
+
+void pad_keys_with_floats(AttentionInputs& inputs) {
+  inputs.tensors.key_padding_mask = random_tensor({{"N", batch}, {"S", keys_of(inputs)}}, "key_padding_mask");
+}
+
+void block_a_whole_row(AttentionInputs& inputs) {
+  Tensor mask(Shape{{"L", queries}, {"S", keys_of(inputs)}}, DType::f64);
+  for (Index s = 0; s < keys_of(inputs); ++s) mask.set_flat(s, -std::numeric_limits<double>::infinity());
+  inputs.tensors.attn_mask = std::make_shared<const Tensor>(std::move(mask));
+}
+
+// Weights that no softmax would give: they neither sum to 1 nor stay below it.
+void freeze_heads(AttentionInputs& inputs, std::vector<Index> heads) {
+  const AttentionSizes sizes = attention_sizes(inputs);
+  Tensor held({{"N", sizes.batch},
+               {"F", static_cast<Index>(heads.size())},
+               {"L", sizes.queries},
+               {sizes.key_axis(), sizes.all_keys}},
+              DType::f64);
+  const CounterRandom random(5, "frozen_weights");
+  for (Index i = 0; i < held.size(); ++i) held.set_flat(i, random.uniform(static_cast<std::uint64_t>(i)));
+  inputs.options.frozen_heads = std::move(heads);
+  inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(held));
+}
+
+// A bound that some of the numbers of q, k and v exceed.
+AttentionInputs with_clip(AttentionInputs inputs) {
+  inputs.options.clip_qkv = 0.3;
+  return inputs;
+}
+
+using Change = std::function<void(AttentionInputs&)>;
+struct NamedChange {
+  const char* name;
+  Change apply;
+};
+
+// Changes to multi_head_attention, in groups; of each group at most one is in force.
+std::vector<std::vector<NamedChange>> mha_changes() {
+  return {
+      {{"self-attention", use_self_attention}, {"separate projections", use_separate_projections}},
+      {{"no biases", drop_biases}},
+      {{"bias_k", add_bias_kv}, {"static_k", use_static_heads}},
+      {{"zero row", add_zero_row}},
+      {{"head gains", add_head_gain}},
+      {{"boolean attn_mask", block_some_keys},
+       {"float attn_mask", add_float_mask},
+       {"attn_mask per head", mask_every_head},
+       {"a row with all keys blocked", block_a_whole_row}},
+      {{"key_padding_mask", pad_keys}, {"float key_padding_mask", pad_keys_with_floats}},
+      {{"weights per head", [](auto& in) { in.options.average_attn_weights = false; }},
+       {"no weights", [](auto& in) { in.options.need_weights = false; }}},
+      {{"residual", [](auto& in) { in.options.residual = true; }}},
+      {{"layer norm", [](auto& in) { in.options.layer_norm = true; }}},
+  };
+}
+
+std::vector<std::vector<NamedChange>> sdpa_changes() {
+  const auto mask = [](Shape shape) {
+    return [shape](AttentionInputs& in) { in.tensors.attn_mask = random_booleans(shape, "attn_mask"); };
+  };
+  return {{{"mask (L,S)", mask({{"L", queries}, {"S", keys}})},
+           {"mask (N,1,L,S)", mask({{"N", batch}, {"1", 1}, {"L", queries}, {"S", keys}})},
+           {"mask (H,1,S)", mask({{"H", 4}, {"1", 1}, {"S", keys}})},
+           {"mask (N,H,L,1)", mask({{"N", batch}, {"H", 4}, {"L", queries}, {"1", 1}})},
+           {"mask short in S", mask({{"L", queries}, {"S", keys - 2}})},
+           {"float mask", add_float_mask}}};
+}
+
+std::vector<std::vector<NamedChange>> shared_changes() {
+  const auto bottom_right = [](AttentionInputs& in) {
+    in.options.is_causal = true;
+    in.options.causal_alignment = CausalAlignment::bottom_right;
+  };
+  return {
+      {{"rotary", rotate_by_position}},
+      {{"scale", [](auto& in) { in.options.scale = -0.7; }},
+       {"scale 0", [](auto& in) { in.options.scale = 0.0; }}},
+      {{"temperature", [](auto& in) { in.options.temperature = 2.5; }}},
+      {{"softcap", [](auto& in) { in.options.softcap = 1.5; }}},
+      {{"causal", [](auto& in) { in.options.is_causal = true; }}, {"causal at the bottom right", bottom_right}},
+      {{"sliding window", [](auto& in) { in.options.sliding_window = 2; }}},
+      {{"ALiBi", [](auto& in) { in.options.alibi = true; }},
+       {"ALiBi, scaled",
+        [](auto& in) {
+          in.options.alibi = true;
+          in.options.alibi_scale = -0.35;
+        }}},
+      {{"valid_lens",
+        [](auto& in) {
+          in.tensors.valid_lens = lengths({{"N", 2}}, {3, 0});
+        }},
+       {"valid_lens per query",
+        [](auto& in) {
+          in.tensors.valid_lens = lengths({{"N", 2}, {"L", 3}}, {3, 1, 2, 0, 2, 3});
+        }}},
+      {{"mask value", [](auto& in) { in.options.mask_value = -1e4; }}},
+      {{"zero rows", [](auto& in) { in.options.fully_masked_rows = FullyMaskedRows::zero; }},
+       {"nan rows", [](auto& in) { in.options.fully_masked_rows = FullyMaskedRows::nan; }}},
+      {{"dropout", [](auto& in) { in.options.dropout = 0.4; }},
+       {"dropout of everything", [](auto& in) { in.options.dropout = 1.0; }}},
+      // Last: the sizes of what is held follow from everything before.
+      {{"frozen heads",
+        [](auto& in) {
+          freeze_heads(in, {2, 0});
+        }},
+       {"every head frozen",
+        [](auto& in) {
+          freeze_heads(in, {1, 3, 0, 2});
+        }}},
+  };
+}
+
+std::vector<std::vector<NamedChange>> changes_of(Op op) {
+  auto changes = op == Op::multi_head_attention ? mha_changes() : sdpa_changes();
+  for (auto& group : shared_changes()) changes.push_back(std::move(group));
+  return changes;
+}
+
+}  // namespace
+
+std::vector<NamedInputs> single_option_inputs() {
+  std::vector<NamedInputs> all{
+      {"plain", plain_inputs()},
+      {"plain, G = H", plain_inputs(4, 4)},
+      {"plain, one head", plain_inputs(1, 1)},
+      {"plain, one key/value head of 6", plain_inputs(6, 1)},
+      {"sdpa: plain", plain_sdpa_inputs()},
+      {"rotary, three pairs", with_frequencies(plain_inputs(4, 2, 6), {1.0, 0.3, 0.1})},
+      {"clip_qkv", with_clip(plain_inputs())},
+      {"clip_qkv, rotary", with_clip(with_frequencies(plain_inputs(4, 2, 6), {1.0, 0.3, 0.1}))},
+      {"rotary, a part of each head", with_frequencies(plain_inputs(2, 1, 5), {0.7})}};
+  for (const Op op : {Op::multi_head_attention, Op::scaled_dot_product_attention}) {
+    const bool is_mha = op == Op::multi_head_attention;
+    for (const auto& group : changes_of(op)) {
+      for (const NamedChange& change : group) {
+        AttentionInputs inputs = is_mha ? plain_inputs() : plain_sdpa_inputs();
+        change.apply(inputs);
+        all.push_back({fmt::format("{}: {}", is_mha ? "mha" : "sdpa", change.name), std::move(inputs)});
+      }
+    }
+  }
+  return all;
+}
+
+NamedInputs random_combination(std::uint64_t seed) {
+  const CounterRandom random(seed, "combination");
+  std::uint64_t drawn = 0;
+  const auto draw = [&](std::size_t below) { return static_cast<std::size_t>(random.bits(drawn++) % below); };
+  const bool is_mha = draw(4) != 0;
+  NamedInputs combination{"", is_mha ? plain_inputs() : plain_sdpa_inputs()};
+  std::vector<std::string> names{is_mha ? "mha" : "sdpa"};
+  for (const auto& group : changes_of(combination.inputs.options.op)) {
+    if (draw(2) == 0) continue;
+    const NamedChange& change = group[draw(group.size())];
+    change.apply(combination.inputs);
+    names.emplace_back(change.name);
+  }
+  combination.name = fmt::format("{}", fmt::join(names, ", "));
+  return combination;
+}
+
+}  // namespace headwise::test

@@ -1,0 +1,22 @@
+// What the parts of the lessons' captions claim, each with a check that computes it in its own way.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/core/lessons/seen_page.h"
+
+namespace headwise::lessons_test {
+
+struct PageClaim {
+  std::string words;  // a part of a caption that contains them makes the claim
+  std::function<bool(const SeenPage&)> holds;
+};
+
+std::span<const PageClaim> page_claims();
+// Those among them of the pages whose models are trained when they open.
+std::vector<PageClaim> training_claims();
+
+}  // namespace headwise::lessons_test
