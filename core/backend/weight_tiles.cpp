@@ -323,11 +323,11 @@ WeightPyramid::WeightPyramid(WeightTiles& tiles) : head_count_(tiles.sizes().hea
 }
 
 Index WeightPyramid::bytes() const {
-  std::size_t tile_numbers = 0;
+  std::size_t numbers = 0;
   for (const std::vector<PyramidLevel>& levels : heads_)
     for (const PyramidLevel& level : levels)
-      tile_numbers += level.min.size() + level.max.size() + level.mean.size();
-  return static_cast<Index>(tile_numbers * sizeof(float));
+      numbers += level.min.size() + level.max.size() + level.mean.size();
+  return static_cast<Index>(numbers * sizeof(float));
 }
 
 }  // namespace headwise

@@ -305,10 +305,10 @@ std::vector<WrongProgram> wrong_programs() {
           return mapped_cells(softmax(rounded, FullyMaskedRows::nan),
                               [](double x) { return rounded_to(bf16, x); });
         }}});
-  AttentionInputs scores_unscaled = causal();
-  scores_unscaled.options.scale = 1.0;
-  scores_unscaled.tensors.attn_mask = random_tensor({{"L", token_count}, {"S", token_count}}, "bias");
-  add("together with what a mask has added", scores_unscaled,
+  AttentionInputs unscaled = causal();
+  unscaled.options.scale = 1.0;
+  unscaled.tensors.attn_mask = random_tensor({{"L", token_count}, {"S", token_count}}, "bias");
+  add("together with what a mask has added", unscaled,
       {left_out(Id::scaled_scores, Id::scores), mapped(Id::masked_scores, [](double x) { return x / 2; })});
   AttentionInputs with_bias = plain();
   with_bias.tensors.attn_mask = random_tensor({{"L", token_count}, {"S", token_count}}, "bias");
