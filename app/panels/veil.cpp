@@ -5,39 +5,18 @@
 namespace headwise {
 namespace {
 
-bool is_given(TensorId id) {
-  using Id = TensorId;
-  switch (id) {
-    case Id::query:
-    case Id::key:
-    case Id::value:
-    case Id::in_proj_weight:
-    case Id::q_proj_weight:
-    case Id::k_proj_weight:
-    case Id::v_proj_weight:
-    case Id::in_proj_bias:
-    case Id::bias_k:
-    case Id::bias_v:
-    case Id::static_k:
-    case Id::static_v:
-    case Id::attn_mask:
-    case Id::key_padding_mask:
-    case Id::valid_lens:
-    case Id::mask_bias:
-    case Id::head_gain:
-    case Id::out_proj_weight:
-    case Id::out_proj_bias:
-      return true;
-    default:
-      return false;
-  }
+// Known before anything is computed: what is given, and what the masks add up to. The weights of frozen heads
+// are results of another run.
+bool is_known(TensorId id) {
+  if (id == TensorId::frozen_weights) return false;
+  return id == TensorId::mask_bias || tensor_entry(id).role != TensorRole::intermediate;
 }
 
 }  // namespace
 
 bool Veil::hides(TensorName name) const {
   if (mask && name.id == TensorId::mask_bias) return true;
-  return name.gradient || (step_of(name.id) >= from && !is_given(name.id));
+  return name.gradient || (step_of(name.id) >= from && !is_known(name.id));
 }
 
 std::optional<Veil> veil_of_question(const PlaylistPage& page) {

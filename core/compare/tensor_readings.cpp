@@ -27,21 +27,8 @@ const AxisOrder keys_transposed{{{0}, {1}, {3}, {2}}};          // (N,G,D,S), re
 const AxisOrder folded_keys_transposed{{{0, 1}, {3}, {2}}};     // (N·G,D,S)
 
 bool is_sequence(Id id) {
-  switch (id) {
-    case Id::query:
-    case Id::key:
-    case Id::value:
-    case Id::q:
-    case Id::k:
-    case Id::v:
-    case Id::concat:
-    case Id::output:
-    case Id::residual_output:
-    case Id::layer_norm_output:
-      return true;
-    default:
-      return false;
-  }
+  const TensorEntry& entry = tensor_entry(id);
+  return std::ranges::count(entry.shape, ',') == 2 && !entry.probabilities;
 }
 
 // In the module's interface the layout depends on batch_first; internally,
