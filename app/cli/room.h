@@ -1,4 +1,4 @@
-// The command line: a command a file, one report that is printed for people or as JSON.
+// The command line: one file per command, one report, printed for people or as JSON.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

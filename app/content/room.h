@@ -1,5 +1,5 @@
-// What the stage shows and where, as functions of a trace and of shapes: figures, layouts, words of steps and
-// cells. Without ImGui, so that it is tested without a window.
+// What the stage shows and where, as functions of a trace and of shapes: figures, layouts, texts for steps
+// and cells. It has no ImGui, so it is tested without a window.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

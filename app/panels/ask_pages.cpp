@@ -133,7 +133,7 @@ AskPages::AskPages(const Session& session) : settings_(settings_of(session)) {
   add_commands(session);
 }
 
-bool AskPages::are_of(const Session& session) const {
+bool AskPages::belong_to(const Session& session) const {
   return settings_ == settings_of(session);
 }
 

@@ -29,7 +29,7 @@ class AskPages {
   explicit AskPages(const Session& session);
 
   // Whether they would be made the same: the scenario has these settings.
-  bool are_of(const Session& session) const;
+  bool belong_to(const Session& session) const;
 
   // The first call takes some milliseconds: it reads all of the pages.
   AskFound find(std::string_view question, std::size_t most = 20) const;

@@ -226,7 +226,7 @@ float draw_weights_source(const PanelContext& context, const FullSizeResult& res
 }
 
 // "all heads   ‹ head 3 hand-made: itself ›   −  +   whole"
-void draw_way_back(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state) {
+void draw_head_toolbar(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state) {
   const AttentionSizes& s = result.tiles->sizes();
   const auto button = [&](const char* id, const char* label, const char* tip) {
     const bool pressed = text_button(context, id, label, ButtonLook::filled);
@@ -292,7 +292,7 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
   const double line = draw_weights_source(context, result, area);
   area = {area.x, area.y + line, area.width, std::max(0.0, area.height - line)};
   ImGui::SetCursorScreenPos({float(area.x), float(area.y)});
-  if (state.head) draw_way_back(context, result, state);
+  if (state.head) draw_head_toolbar(context, result, state);
   if (!state.head) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted("Click a head to zoom in.");

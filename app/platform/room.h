@@ -1,5 +1,5 @@
-// The machine below: the window of the system, OpenGL contexts with and without a screen, the heatmap shader,
-// fonts, keys as they arrive, other programs.
+// The layer above the operating system: its window, OpenGL contexts with and without a screen, the heatmap
+// shader, fonts, keys as they arrive, other programs.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

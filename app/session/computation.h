@@ -11,10 +11,8 @@
 
 namespace headwise {
 
-// Texts longer than a window can show: attention maps grow with L·S.
-
-// Bytes that the trace of one Scenario in the window may take: anything larger is unreadable as a picture and
-// slow to respond. Less if less memory is available.
+// Bytes that the trace of one Scenario in the window may take, whose maps grow with L·S: anything larger is
+// unreadable as a picture and slow to respond. Less if less memory is available.
 inline constexpr Index most_trace_bytes = Index{1} << 30;
 
 // About how many bytes a trace of these lengths takes; never overflows.

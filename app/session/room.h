@@ -1,6 +1,6 @@
-// What is being worked on, without a picture of it: the scenario and its history, what is computed in the
+// What is being worked on, apart from how it is drawn: the scenario and its history, what is computed in the
 // background, the selected cell, settings, commands and their keys, the training that is watched, what is
-// kept for another day.
+// saved between sessions.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

@@ -25,7 +25,7 @@ constexpr double patience = 0.5;  // seconds that a superseded computation may t
 constexpr const char* cancelled_words = "Cancelled. Nothing was changed.";
 
 // In the window it is clear which scenario is meant.
-std::string sentence_of(const std::string& error) {
+std::string without_scenario_prefix(const std::string& error) {
   constexpr std::string_view prefix = "scenario: ";
   return error.starts_with(prefix) ? error.substr(prefix.size()) : error;
 }
@@ -147,7 +147,7 @@ void Session::take_in_model() {
   opened_ = request.opens;
   asked_ = request.scenario;
   if (request.page) history_.turn_page(request.scenario, request.label, *request.page);
-  refuse(std::move(request), sentence_of(model_error_));
+  refuse(std::move(request), without_scenario_prefix(model_error_));
 }
 
 Scenario Session::with_fitting_frozen_heads(const Scenario& scenario, const std::string& label, bool continues) {
@@ -241,7 +241,7 @@ void Session::submit(Request request) {
   if (computes_at_once(request.scenario)) {
     abandon();  // what is under way was requested earlier
     std::string error = error_of([&] { adopt(request, compute(request.scenario, good_.get())); });
-    if (!error.empty()) refuse(std::move(request), sentence_of(error));
+    if (!error.empty()) refuse(std::move(request), without_scenario_prefix(error));
     return;
   }
   if (worker_.busy()) {
@@ -320,7 +320,7 @@ void Session::collect_results() {
     if (computation) {
       adopt(*request, std::move(computation));
     } else if (!next_) {
-      refuse(*request, sentence_of(arrived_error_));
+      refuse(*request, without_scenario_prefix(arrived_error_));
     }
   }
   if (next_) start(*std::exchange(next_, std::nullopt));

@@ -1,5 +1,5 @@
-// The middle of the window: the views of a step, the step bar, the motion between steps, and the inspector,
-// which says where a cell came from.
+// The middle of the window: the views of a step, the step bar, the graph of tensors, the motion between
+// steps, and the inspector, which says where a cell came from.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

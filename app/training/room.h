@@ -1,4 +1,4 @@
-// A training that is watched: its setup, its losses, its heads, the run beside it.
+// The view of a training run: its setup, its losses, its heads, the run trained alongside.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

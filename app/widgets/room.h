@@ -1,5 +1,5 @@
 // The pieces that every panel is drawn with: the painter, text that flows, buttons, fields, lists, maps with
-// their axes, the order in which Tab goes.
+// their axes, the Tab order.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

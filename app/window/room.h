@@ -1,5 +1,5 @@
-// The window as a whole: what it remembers from frame to frame, where its panels stand, menus, files,
-// playlists that are made and presented, and one frame from the input to the picture.
+// The window as a whole: what it remembers from frame to frame, where its panels stand, menus, files, making
+// and presenting playlists, and one frame from the input to the picture.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

@@ -74,7 +74,7 @@ bool MotionRecording::advance(WindowState& window) {
                                         .remedy = "leave the window unchanged until it is saved"});
   const auto which = static_cast<int>(made_);
   if (which < StagePictures::motion_count(window)) {
-    pictures_.add_motion_picture(window, which, animation_);
+    pictures_.add_motion_frame(window, which, animation_);
     ++made_;
     return true;
   }

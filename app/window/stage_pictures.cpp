@@ -260,7 +260,7 @@ int StagePictures::motion_count(const WindowState& window) {
   return no_motion(window.view.selection, window.document.session.trace()).empty() ? most_motion_pictures : 1;
 }
 
-void StagePictures::add_motion_picture(WindowState& window, int which, AnimatedPng& animation) {
+void StagePictures::add_motion_frame(WindowState& window, int which, AnimatedPng& animation) {
   const Restored before(window.view.motion);
   const int moving = motion_count(window) - 1;
   window.view.motion = {};
@@ -272,7 +272,7 @@ void StagePictures::add_motion_picture(WindowState& window, int which, AnimatedP
 
 std::vector<std::uint8_t> StagePictures::motion(WindowState& window) {
   AnimatedPng animation;
-  for (int which = 0; which < motion_count(window); ++which) add_motion_picture(window, which, animation);
+  for (int which = 0; which < motion_count(window); ++which) add_motion_frame(window, which, animation);
   return animation.finish();
 }
 

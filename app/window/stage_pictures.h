@@ -42,7 +42,7 @@ class StagePictures {
   // The same, picture by picture, into one animation: `which` from 0 to motion_count() − 1.
   static constexpr int most_motion_pictures = 33;
   static int motion_count(const WindowState& window);
-  void add_motion_picture(WindowState& window, int which, AnimatedPng& animation);
+  void add_motion_frame(WindowState& window, int which, AnimatedPng& animation);
 
  private:
   void draw(WindowState& window, const Fonts& fonts, float scale);

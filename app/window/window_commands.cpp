@@ -220,7 +220,7 @@ void explain_control(FocusOrder& focus) {
 std::shared_ptr<const AskPages> ask_pages(const WindowState& window) {
   const std::shared_ptr<const AskPages>& kept = window.dialogs.palette.pages;
   const Session& session = window.document.session;
-  return kept && kept->are_of(session) ? kept : std::make_shared<const AskPages>(session);
+  return kept && kept->belong_to(session) ? kept : std::make_shared<const AskPages>(session);
 }
 
 void toggle_palette(WindowState& window) {

@@ -62,7 +62,7 @@ struct OperatorOptions {
   friend bool operator==(const OperatorOptions&, const OperatorOptions&) = default;
 };
 
-// What the layer computes besides: section "attention" of a scenario. Ranges: visit_options.
+// What the layer computes besides: section "attention" of a scenario. Ranges: visit_layer_options.
 struct LayerOptions {
   bool add_zero_attn = false;
   // Rotary position embedding (core/attention/rotary_embedding.h): q and k are rotated by their positions,

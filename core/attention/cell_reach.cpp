@@ -185,7 +185,7 @@ std::vector<Values> values_leading_into(const Operand& operand, const BoxRef& bo
 }
 
 // Whether the two form one box: equal except on one axis, where they touch or overlap.
-bool joins(const BoxRef& a, const BoxRef& b) {
+bool form_one_box(const BoxRef& a, const BoxRef& b) {
   if (a.tensor != b.tensor) return false;
   int differing = 0;
   for (std::size_t axis = 0; axis < a.begin.size(); ++axis) {
@@ -202,7 +202,7 @@ bool add_box(std::vector<BoxRef>& boxes, BoxRef box) {
   if (std::ranges::any_of(boxes, [&](const BoxRef& other) { return contains(other, box); })) return false;
   for (bool grown = true; grown;) {
     std::erase_if(boxes, [&](const BoxRef& other) { return contains(box, other); });
-    const auto other = std::ranges::find_if(boxes, [&](const BoxRef& each) { return joins(each, box); });
+    const auto other = std::ranges::find_if(boxes, [&](const BoxRef& each) { return form_one_box(each, box); });
     grown = other != boxes.end();
     if (!grown) break;
     for (std::size_t axis = 0; axis < box.begin.size(); ++axis) {

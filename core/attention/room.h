@@ -1,7 +1,7 @@
-// The operator. Its options, one row each; its mathematics, a file for each step under the step's standard
-// name; the trace, which holds every intermediate under its name with the rule by which each cell was made
-// (formula, provenance, highlight and gradient follow from that rule); and the reference pass, forwards and
-// backwards, which computes only what an edit has changed.
+// The operator. Its options, one row each; its mathematics, one file per step, named after it; the trace,
+// which holds every intermediate under its name with the rule by which each cell was made (formula,
+// provenance, highlight and gradient follow from that rule); and the reference pass, forward and backward,
+// which recomputes only what an edit has changed.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

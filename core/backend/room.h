@@ -1,5 +1,5 @@
-// The three ways to compute behind one interface: which can, which stands in for it, and the full size of
-// today's models, looked at through samples and tiles.
+// One interface to the three backends: which can compute given inputs, and which steps in if one cannot. Also
+// the full size of today's models, seen through samples and tiles.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

@@ -1,5 +1,5 @@
-// The arrays of somebody else's program against ours: where they differ first, and the mistake that explains
-// every cell.
+// Another program's arrays against ours: where they first differ, and the one mistake that explains every
+// cell.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

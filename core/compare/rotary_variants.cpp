@@ -195,7 +195,7 @@ void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVa
 }
 
 // Like partial_rotary_factor: only the first columns of a head, with the frequencies of that many columns.
-void add_partial(const AttentionOptions& o, ProgramVariants& variants) {
+void add_partial_rotations(const AttentionOptions& o, ProgramVariants& variants) {
   if (!o.rotary_base) return;
   for (const Index part : {Index{2}, Index{4}}) {
     if (o.head_dim % (2 * part) != 0) continue;
@@ -275,7 +275,7 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
     add_conventions(plan, variants);
     add_row_orders(plan, o, variants);
     add_targets(variants);
-    add_partial(o, variants);
+    add_partial_rotations(o, variants);
     add_before_split(inputs, o, variants);
   }
   if (o.head_dim == 0 || o.head_dim % 2 != 0 || o.add_zero_attn || t.bias_k || t.static_k) return;

@@ -13,7 +13,7 @@ namespace headwise {
 namespace {
 
 // Hundredths of a pixel are more than any viewer shows.
-std::string coordinate(double value) {
+std::string coordinate_text(double value) {
   std::string text = fmt::format("{:.2f}", value);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
@@ -43,16 +43,16 @@ std::string path_data(const VectorPath& path) {
   for (const VectorPath::Element& element : path.elements()) {
     switch (element.verb) {
       case VectorPath::Verb::move:
-        data += fmt::format("M{} {}", coordinate(element.to.x), coordinate(element.to.y));
+        data += fmt::format("M{} {}", coordinate_text(element.to.x), coordinate_text(element.to.y));
         start = element.to;
         break;
       case VectorPath::Verb::line:
         if (element.to.y == at.y)
-          data += "H" + coordinate(element.to.x);
+          data += "H" + coordinate_text(element.to.x);
         else if (element.to.x == at.x)
-          data += "V" + coordinate(element.to.y);
+          data += "V" + coordinate_text(element.to.y);
         else
-          data += fmt::format("L{} {}", coordinate(element.to.x), coordinate(element.to.y));
+          data += fmt::format("L{} {}", coordinate_text(element.to.x), coordinate_text(element.to.y));
         break;
       case VectorPath::Verb::close:
         data += 'Z';
@@ -281,8 +281,8 @@ void SvgCanvas::fill(const VectorPath& path, const VectorGradient& gradient) {
   defs_ += fmt::format(
       "<linearGradient id=\"shade{}\" gradientUnits=\"userSpaceOnUse\" x1=\"{}\" y1=\"{}\" x2=\"{}\" "
       "y2=\"{}\">",
-      id, coordinate(gradient.from.x), coordinate(gradient.from.y), coordinate(gradient.to.x),
-      coordinate(gradient.to.y));
+      id, coordinate_text(gradient.from.x), coordinate_text(gradient.from.y), coordinate_text(gradient.to.x),
+      coordinate_text(gradient.to.y));
   const auto last = static_cast<double>(gradient.colors.size() - 1);
   for (std::size_t i = 0; i < gradient.colors.size(); ++i)
     defs_ += fmt::format("<stop offset=\"{:.6g}\"{}/>", static_cast<double>(i) / last,
@@ -295,20 +295,20 @@ void SvgCanvas::fill(const VectorPath& path, const VectorGradient& gradient) {
 
 void SvgCanvas::fill(const VectorPath& path, const VectorHatch& hatch) {
   const std::size_t id = next_paint_++;
-  const std::string period = coordinate(hatch.period), inside = coordinate(hatch.period - 1),
-                    outside = coordinate(hatch.period + 1);
+  const std::string period = coordinate_text(hatch.period), inside = coordinate_text(hatch.period - 1),
+                    outside = coordinate_text(hatch.period + 1);
   defs_ += fmt::format(
       "<pattern id=\"hatch{0}\" x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\" "
       "patternUnits=\"userSpaceOnUse\"><path d=\"M-1 1L1 -1M0 {3}L{3} 0M{4} {5}L{5} {4}\"{6} "
       "stroke-width=\"{7}\"/></pattern>\n",
-      id, coordinate(hatch.origin.x + hatch.middle), coordinate(hatch.origin.y), period, inside, outside,
-      color_attributes("stroke", "stroke-opacity", hatch.color), coordinate(hatch.width));
+      id, coordinate_text(hatch.origin.x + hatch.middle), coordinate_text(hatch.origin.y), period, inside,
+      outside, color_attributes("stroke", "stroke-opacity", hatch.color), coordinate_text(hatch.width));
   body_ += fmt::format("<path fill=\"url(#hatch{})\"{} d=\"{}\"/>\n", id, clip_, path_data(path));
 }
 
 void SvgCanvas::stroke(const VectorPath& path, double width, Rgba8 color) {
   body_ += fmt::format("<path fill=\"none\"{} stroke-width=\"{}\"{} d=\"{}\"/>\n",
-                       color_attributes("stroke", "stroke-opacity", color), coordinate(width), clip_,
+                       color_attributes("stroke", "stroke-opacity", color), coordinate_text(width), clip_,
                        path_data(path));
 }
 
@@ -318,23 +318,23 @@ void SvgCanvas::image(const RectF& rect, const Image& image) {
       "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
       "image-rendering=\"pixelated\" style=\"image-rendering:pixelated\"{} "
       "xlink:href=\"data:image/png;base64,{}\"/>\n",
-      coordinate(rect.x), coordinate(rect.y), coordinate(rect.width), coordinate(rect.height), clip_,
-      base64(std::as_bytes(std::span(png))));
+      coordinate_text(rect.x), coordinate_text(rect.y), coordinate_text(rect.width),
+      coordinate_text(rect.height), clip_, base64(std::as_bytes(std::span(png))));
 }
 
 void SvgCanvas::text(const TextItem& item, double length) {
   static constexpr const char* faces[] = {"", " font-weight=\"bold\"",
                                           " font-family=\"'DejaVu Sans Mono',Menlo,Consolas,monospace\""};
   static constexpr const char* anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
-  const std::string x = coordinate(item.baseline.x), y = coordinate(item.baseline.y);
-  body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}{}", x, y, coordinate(item.size),
+  const std::string x = coordinate_text(item.baseline.x), y = coordinate_text(item.baseline.y);
+  body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}{}", x, y, coordinate_text(item.size),
                        fill_attributes(item.color), faces[static_cast<std::size_t>(item.face)],
                        anchors[static_cast<std::size_t>(item.anchor)]);
   // The length keeps the picture intact if a viewer uses another font.
   if (length > 0.0)
-    body_ += fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", coordinate(length));
+    body_ += fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", coordinate_text(length));
   if (item.degrees != 0.0)
-    body_ += fmt::format(" transform=\"rotate({} {} {})\"", coordinate(item.degrees), x, y);
+    body_ += fmt::format(" transform=\"rotate({} {} {})\"", coordinate_text(item.degrees), x, y);
   body_ += fmt::format("{}>{}</text>\n", clip_, escaped(printable(item.text)));
 }
 
@@ -346,19 +346,19 @@ void SvgCanvas::clip(const std::optional<RectF>& rect) {
   if (added)
     defs_ += fmt::format(
         "<clipPath id=\"clip{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
-        entry->second, coordinate(rect->x), coordinate(rect->y), coordinate(rect->width),
-        coordinate(rect->height));
+        entry->second, coordinate_text(rect->x), coordinate_text(rect->y), coordinate_text(rect->width),
+        coordinate_text(rect->height));
   clip_ = fmt::format(" clip-path=\"url(#clip{})\"", entry->second);
 }
 
 std::string SvgCanvas::finish() const {
-  const std::string width = coordinate(width_), height = coordinate(height_);
+  const std::string width = coordinate_text(width_), height = coordinate_text(height_);
   std::string svg = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{}\" "
       "height=\"{}\" viewBox=\"0 0 {} {}\" font-family=\"'DejaVu Sans',Verdana,sans-serif\" "
       "xml:space=\"preserve\" style=\"white-space:pre\">\n",
-      coordinate(width_ * usual_dpi / dpi_), coordinate(height_ * usual_dpi / dpi_), width, height);
+      coordinate_text(width_ * usual_dpi / dpi_), coordinate_text(height_ * usual_dpi / dpi_), width, height);
   if (!defs_.empty()) svg += "<defs>\n" + defs_ + "</defs>\n";
   svg += fmt::format("<rect width=\"{}\" height=\"{}\"{}/>\n", width, height, fill_attributes(ground_));
   return svg + body_ + "</svg>\n";

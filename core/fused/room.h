@@ -1,5 +1,5 @@
-// The fast path on the processor: attention in tiles, once for each instruction set, chosen when the program
-// runs. Vectors are written by hand here alone. With it how much work a pass is, and what this processor
+// The fast path on the processor: attention in tiles, compiled once for each instruction set and chosen when
+// the program runs. The only room with intrinsics. Also: how much work a pass is, and what this processor
 // could reach.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The path in OpenGL compute shaders: plans that cut the work to what a device allows, and the queue that
-// runs it. Needs a current context, knows no window.
+// runs it. It needs a current OpenGL context and knows nothing of windows.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

@@ -1,5 +1,5 @@
 // All that a result depends on, as one value that reads and writes as JSON: options, inputs, weights, words.
-// Undo is a list of them; whoever wants a result makes inputs of one.
+// Undo is a list of them; to compute a result, it is turned into inputs.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

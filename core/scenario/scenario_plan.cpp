@@ -474,7 +474,6 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
 }
 
 // Checks the ranges of a Scenario that was created in code and not read: the same schema, visited once more.
-
 void check_scenario(const Scenario& scenario) {
   RangeChecker checker;
   visit_scenario(scenario, checker);

@@ -1,6 +1,6 @@
-// Arrays with named axes in row-major memory, on which Eigen works in place; products and sums of them with
-// the numbers of threads that the machine has; counter-based random numbers; errors that say what was got,
-// what was expected and the remedy. Everything else stands on this room.
+// Arrays with named axes in row-major memory, on which Eigen works in place; products and sums of them on as
+// many threads as the machine has; counter-based random numbers; errors that say what was got, what was
+// expected and the remedy. Every other room builds on this one.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

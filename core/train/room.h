@@ -1,5 +1,5 @@
-// Small models that are trained before one's eyes: tasks, the passes forwards and backwards, optimisers,
-// checkpoints, and what a change beside the first run explains.
+// Small models that are trained while you watch: tasks, the passes forward and backward, optimisers,
+// checkpoints, and what a second run with one change explains.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

@@ -69,7 +69,7 @@ std::string shape_text(const TrainParameter& parameter) {
 }
 
 // What a parameter begins with, as an expression.
-std::string beginning_text(const TrainParameter& parameter, const TrainModelConfig& config) {
+std::string initial_value_text(const TrainParameter& parameter, const TrainModelConfig& config) {
   const std::string name = "\"" + parameter.name + "\"", shape = shape_text(parameter);
   const auto uniform = [&](const std::string& bound) {
     return fmt::format("uniform({}, {}, {})", name, bound, shape);
@@ -102,7 +102,7 @@ std::string beginning_text(const TrainParameter& parameter, const TrainModelConf
 std::string parameters_text(const TrainModelConfig& config) {
   std::vector<std::string> entries;
   for (const TrainParameter& parameter : train_parameters(config))
-    entries.push_back(fmt::format("\"{}\": {},", parameter.name, beginning_text(parameter, config)));
+    entries.push_back(fmt::format("\"{}\": {},", parameter.name, initial_value_text(parameter, config)));
   return join(entries, "\n    ");
 }
 

@@ -33,7 +33,7 @@ constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 // A position in a text, and the character there.
 class Cursor {
  public:
-  Cursor(std::string_view text, std::size_t at) : text_(text), at_(at) { look(); }
+  Cursor(std::string_view text, std::size_t at) : text_(text), at_(at) { decode_current(); }
 
   std::size_t at() const { return at_; }
   bool done() const { return at_ >= text_.size(); }
@@ -42,7 +42,7 @@ class Cursor {
   bool is_line_end() const { return !done() && (point_.value == '\r' || point_.value == '\n'); }
   void step() {
     at_ += point_.bytes;
-    look();
+    decode_current();
   }
   // Skips at most `most` characters of the class; returns how many there were.
   std::size_t skip(CharacterClass wanted, std::size_t most = no_limit) {
@@ -52,7 +52,7 @@ class Cursor {
   }
 
  private:
-  void look() {
+  void decode_current() {
     if (done()) return;
     point_ = code_point_at(text_, at_);
     class_ = character_class(point_.value);

@@ -157,7 +157,7 @@ TEST_CASE("an answer comes with a line of its page, without the braces of a less
 TEST_CASE("the pages are made anew only for other settings") {
   Session session(preset_scenario("hand_made"));
   const AskPages pages(session);
-  CHECK(pages.are_of(session));
+  CHECK(pages.belong_to(session));
   session.open(preset_scenario("cross_attention"), "open");
-  CHECK_FALSE(pages.are_of(session));
+  CHECK_FALSE(pages.belong_to(session));
 }
