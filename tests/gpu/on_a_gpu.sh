@@ -59,13 +59,15 @@ phase() {
   shift 2
   left=$((most - (SECONDS - begun)))
   [ "$limit" -gt "$left" ] && limit=$left
+  # Small sizes in software have no hurry: other tests may share the processors.
+  local patience=$((limit * (${#small} ? 3 : 1)))
   echo "== $name ($(date -u +%T))" | tee -a "$log" >&2
   if [ "$limit" -lt 5 ]; then
     status=skipped
     : >"$work/out"
     : >"$work/err"
   else
-    HEADWISE_PHASE_SECONDS=$((limit > 20 ? limit - 10 : limit)) timeout -k 5 "$limit" "$@" >"$work/out" 2>"$work/err"
+    HEADWISE_PHASE_SECONDS=$((limit > 20 ? limit - 10 : limit)) timeout -k 5 "$patience" "$@" >"$work/out" 2>"$work/err"
     status=$?
   fi
   cat "$work/err" >>"$log"
