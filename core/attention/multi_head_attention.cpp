@@ -89,6 +89,7 @@ void input_projection(ForwardPass& pass, Projection which) {
   const AttentionOptions& options = pass.options;
   const AttentionSizes& s = pass.sizes;
   const Projected p = projected(t, which);
+  if (pass.stages.keeps(p.id)) return;
   std::vector<Axis> axes = computed_shape(p.id, options, s).axes();
   if (which != Projection::q) axes[1] = {"S", s.keys};
   const Shape shape(std::move(axes));
@@ -184,6 +185,7 @@ void project_and_split(ForwardPass& pass) {
 
   // Head h takes columns [h·D, (h+1)·D).        (N,L,H·D) → (N,H,L,D)
   const auto split = [&](Id id, const TensorPtr& x, Index heads, const char* head_axis, const char* width_axis) {
+    if (pass.stages.keeps(id)) return;
     const auto compute = [&] {
       Tensor parts = split_heads(*x, heads, head_axis, width_axis);
       if (!options.clip_qkv) return parts;
@@ -202,6 +204,7 @@ void rotate_by_position(ForwardPass& pass) {
   const AttentionSizes& s = pass.sizes;
   const std::vector<double> frequencies = rotary_inverse_frequencies(pass.options);
   const auto rotated = [&](Id id, const TensorPtr& heads, Index first_position) {
+    if (pass.stages.keeps(id)) return;
     if (frequencies.empty()) return pass.stages.none(id, heads);
     std::vector<double> choices = stage_choices(first_position);
     choices.insert(choices.end(), frequencies.begin(), frequencies.end());

@@ -56,6 +56,9 @@ class Stages {
   void same(TensorId id, const TensorPtr& source) { name(id, source, source); }
   // The stage is left out, and nothing is computed from `source`.
   void none(TensorId id, const TensorPtr& source) { name(id, source, nullptr); }
+  // Whether the stage keeps its tensor in any case: what it is computed from need then not be said, which
+  // costs more than a small trial of compare.
+  virtual bool keeps(TensorId) { return false; }
 
  private:
   virtual void take(Stage stage) = 0;

@@ -46,6 +46,14 @@ class Retracing final : public Stages {
     return std::move(trace_);
   }
 
+  // Until a change has been made, and behind the last array that is looked at.
+  bool keeps(Id id) override {
+    if (stopped_) return true;
+    if (!changed_.empty()) return false;
+    change(id);
+    return true;
+  }
+
  private:
   TensorPtr& member(Id id) { return trace_.tensors.*(tensor_entry(id).member); }
 

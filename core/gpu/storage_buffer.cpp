@@ -109,14 +109,18 @@ void StorageBuffer::read(Index first, std::span<float> numbers) const {
 }
 
 // By way of a copy: NVIDIA's driver moves a buffer that the CPU reads, even one word of it, to the host's
-// memory for a while, where shaders are slower to see it.
+// memory for a while, where shaders are slower to see it. With that driver (580.159) a copy of a few words right
+// behind a dispatch brought neither the old nor the new numbers, whatever barrier and fence stood around it, so
+// nothing else is under way while it is made: whoever reads this way waits in any case.
 void StorageBuffer::read_bytes(Index first, std::span<std::byte> bytes) const {
   if (bytes.empty()) return;
   ReadbackBuffer readback(static_cast<Index>(std::min(bytes.size(), most_staged_bytes)) / word_bytes);
   for (std::size_t done = 0; done < bytes.size(); done += most_staged_bytes) {
     const auto part = bytes.subspan(done, std::min(most_staged_bytes, bytes.size() - done));
+    glFinish();
     readback.fetch(*this, first + static_cast<Index>(done) / word_bytes,
                    static_cast<Index>(part.size()) / word_bytes);
+    glFinish();
     readback.hand_over([&](std::span<const std::byte> found) { std::ranges::copy(found, part.begin()); });
   }
 }

@@ -57,13 +57,16 @@ std::string read_back_rate(Index numbers) {
       .written();
 }
 
-// Takes buffers until the GPU has no more room or the time is up, and computes after giving them back.
+// Takes buffers until the GPU has no more room or the time is up, and computes after giving them back. Ends early
+// where the driver goes on in the host's memory: there a GiB may take seconds to come, and as long to go.
 std::string memory_that_runs_out(Index most_buffers, Index numbers, const PhaseOptions& options) {
   JsonObject told;
   std::vector<StorageBuffer> taken;
   std::string how = "not reached";
+  const auto begun = Clock::now();
   try {
-    while (static_cast<Index>(taken.size()) < most_buffers && !options.time_is_up()) {
+    while (static_cast<Index>(taken.size()) < most_buffers && milliseconds_since(begun) < 20e3 &&
+           !options.time_is_up()) {
       taken.emplace_back("until none is left", numbers);
       glFinish();
     }
