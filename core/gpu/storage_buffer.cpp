@@ -109,9 +109,8 @@ void StorageBuffer::read(Index first, std::span<float> numbers) const {
 }
 
 // By way of a copy: NVIDIA's driver moves a buffer that the CPU reads, even one word of it, to the host's
-// memory for a while, where shaders are slower to see it. With that driver (580.159) a copy of a few words right
-// behind a dispatch brought neither the old nor the new numbers, whatever barrier and fence stood around it, so
-// nothing else is under way while it is made: whoever reads this way waits in any case.
+// memory for a while, where shaders are slower to see it. And alone: with that driver (580.159) the copy of a
+// few words behind a dispatch brought numbers from nowhere, whatever barrier and fence stood there.
 void StorageBuffer::read_bytes(Index first, std::span<std::byte> bytes) const {
   if (bytes.empty()) return;
   ReadbackBuffer readback(static_cast<Index>(std::min(bytes.size(), most_staged_bytes)) / word_bytes);

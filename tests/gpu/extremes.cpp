@@ -57,8 +57,8 @@ std::string read_back_rate(Index numbers) {
       .written();
 }
 
-// Takes buffers until the GPU has no more room or the time is up, and computes after giving them back. Ends early
-// where the driver goes on in the host's memory: there a GiB may take seconds to come, and as long to go.
+// Takes buffers until the GPU has no more room or the time is up, and computes after giving them back. Ends
+// early where the driver goes on in the host's memory: there a GiB may take seconds to come, and to go.
 std::string memory_that_runs_out(Index most_buffers, Index numbers, const PhaseOptions& options) {
   JsonObject told;
   std::vector<StorageBuffer> taken;

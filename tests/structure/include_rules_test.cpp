@@ -30,7 +30,7 @@ const std::map<std::string, Room> rooms{
     {"core/files", {3840, {"core/tensor"}}},
     {"core/export", {5010, {"core/tensor", "core/attention", "core/files"}}},
     {"core/fused", {3080, {"core/tensor", "core/attention"}}},
-    {"core/gpu", {4300, {"core/tensor", "core/attention"}}},
+    {"core/gpu", {4350, {"core/tensor", "core/attention"}}},
     {"core/model", {9050, {"core/tensor", "core/attention", "core/files"}}},
     {"core/scenario", {6100, {"core/tensor", "core/attention", "core/files", "core/model"}}},
     {"core/backend",
