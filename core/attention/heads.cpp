@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/tensor/cancellation.h"
+#include "core/tensor/eigen_maps.h"
 #include "core/tensor/float_dispatch.h"
 
 namespace headwise {
@@ -12,17 +13,13 @@ namespace {
 // (N,G,S,W) → (N,H,S,W), head h copied from source(h).
 template <class Source>
 Tensor copied_heads(const Tensor& x, Index heads, const Source& source) {
-  const Index batch = x.shape().size(0);
-  const Index kv_heads = x.shape().size(1);
-  const Index slice = x.shape().size(2) * x.shape().size(3);
+  const Index batch = x.shape().size(0), kv_heads = x.shape().size(1);
   Tensor out = Tensor::unwritten(Shape{{"N", batch}, {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]},
                                  x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
-    auto to = out.values<T>().begin();
-    for (Index n = 0; n < batch; ++n) {
+    for (Index n = 0; n < batch; ++n)
       for (Index h = 0; h < heads; ++h)
-        to = std::copy_n(x.values<T>().begin() + (n * kv_heads + source(h)) * slice, slice, to);
-    }
+        matrix<T>(out, n * heads + h) = matrix<T>(x, n * kv_heads + source(h));
   });
   return out;
 }
@@ -30,20 +27,13 @@ Tensor copied_heads(const Tensor& x, Index heads, const Source& source) {
 }  // namespace
 
 Tensor split_heads(const Tensor& x, Index heads, const char* head_axis, const char* width_axis) {
-  const Index batch = x.shape().size(0);
-  const Index length = x.shape().size(1);
-  const Index width = x.shape().size(2) / heads;
+  const Index batch = x.shape().size(0), width = x.shape().size(2) / heads;
   Tensor out = Tensor::unwritten(
       Shape{{"N", batch}, {head_axis, heads}, x.shape().axes()[1], {width_axis, width}}, x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
-    auto to = out.values<T>().begin();
-    for (Index n = 0; n < batch; ++n) {
-      for (Index h = 0; h < heads; ++h) {
-        for (Index t = 0; t < length; ++t) {
-          to = std::copy_n(x.values<T>().begin() + ((n * length + t) * heads + h) * width, width, to);
-        }
-      }
-    }
+    for (Index n = 0; n < batch; ++n)
+      for (Index h = 0; h < heads; ++h)
+        matrix<T>(out, n * heads + h) = matrix<T>(x, n).middleCols(h * width, width);
   });
   return out;
 }
@@ -51,11 +41,9 @@ Tensor split_heads(const Tensor& x, Index heads, const char* head_axis, const ch
 Tensor clip(const Tensor& x, double bound) {
   Tensor clipped = Tensor::unwritten(x.shape(), x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
-    const auto from = x.values<T>();
-    const auto to = clipped.values<T>();
+    const auto from = all_cells<T>(x);
     const T most = static_cast<T>(bound);
-    for (std::size_t i = 0; i < from.size(); ++i)
-      to[i] = from[i] > most ? most : from[i] < -most ? -most : from[i];
+    all_cells<T>(clipped) = (from > most).select(most, (from < -most).select(-most, from));  // NaN stays
   });
   return clipped;
 }
@@ -63,35 +51,21 @@ Tensor clip(const Tensor& x, double bound) {
 Tensor clip_gradient(const Tensor& gradient, const Tensor& x, double bound) {
   Tensor passed = Tensor::unwritten(x.shape(), x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
-    const auto from = gradient.values<T>();
-    const auto at = x.values<T>();
-    const auto to = passed.values<T>();
-    const T most = static_cast<T>(bound);
-    for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::abs(at[i]) <= most ? from[i] : T{0};
+    all_cells<T>(passed) = (all_cells<T>(x).abs() <= static_cast<T>(bound)).select(all_cells<T>(gradient), T{0});
   });
   return passed;
 }
 
 Tensor merge_heads(const Tensor& x, const Tensor* gain, const char* joined_axis) {
-  const Index batch = x.shape().size(0);
-  const Index heads = x.shape().size(1);
-  const Index length = x.shape().size(2);
-  const Index width = x.shape().size(3);
+  const Index batch = x.shape().size(0), heads = x.shape().size(1), width = x.shape().size(3);
   Tensor out =
       Tensor::unwritten(Shape{{"N", batch}, x.shape().axes()[2], {joined_axis, heads * width}}, x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
-    auto from = x.values<T>().begin();
     for (Index n = 0; n < batch; ++n) {
       for (Index h = 0; h < heads; ++h) {
-        for (Index t = 0; t < length; ++t, from += width) {
-          const auto to = out.values<T>().begin() + ((n * length + t) * heads + h) * width;
-          if (gain) {
-            const T g = gain->values<T>()[static_cast<std::size_t>(h)];
-            std::transform(from, from + width, to, [g](T value) { return g * value; });
-          } else {
-            std::copy_n(from, width, to);
-          }
-        }
+        auto to = matrix<T>(out, n).middleCols(h * width, width);
+        to = matrix<T>(x, n * heads + h);
+        if (gain) to *= all_cells<T>(*gain)[h];
       }
     }
   });
@@ -111,32 +85,27 @@ Tensor tile_kv(const Tensor& x, Index heads) {
 Tensor merge_heads_gradient(const Tensor& grad_concat, const Tensor* gain, const Shape& head_output) {
   const Index heads = head_output.size(1);
   Tensor grad = split_heads(grad_concat, heads, "H", "Dv");
-  if (!gain || grad.size() == 0) return grad;
-  const Index cells = head_output.size(2) * head_output.size(3);  // of one head
+  if (!gain) return grad;
   dispatch_float(grad.dtype(), [&]<class T>() {
-    const auto values = grad.values<T>();
-    for (Index i = 0; i < grad.size(); ++i) {
-      values[static_cast<std::size_t>(i)] *= gain->values<T>()[static_cast<std::size_t>(i / cells % heads)];
-    }
+    for (Index slice = 0; slice < head_output.size(0) * heads; ++slice)
+      matrix<T>(grad, slice) *= all_cells<T>(*gain)[slice % heads];
   });
   return grad;
 }
 
 Tensor head_gain_gradient(const Tensor& grad_concat, const Tensor& head_output, const Shape& gain) {
   Tensor grad_gain(gain, grad_concat.dtype());
-  if (head_output.size() == 0) return grad_gain;
   const Index heads = head_output.shape().size(1);
-  const Index cells = head_output.shape().size(2) * head_output.shape().size(3);
   const Tensor grad_heads = split_heads(grad_concat, heads, "H", "Dv");
-  std::vector<double> sums(static_cast<std::size_t>(heads), 0.0);
+  Eigen::ArrayXd sums = Eigen::ArrayXd::Zero(heads);
   dispatch_float(grad_concat.dtype(), [&]<class T>() {
-    for (Index i = 0; i < head_output.size(); ++i) {
-      const auto cell = static_cast<std::size_t>(i);
-      sums[static_cast<std::size_t>(i / cells % heads)] += static_cast<double>(grad_heads.values<T>()[cell]) *
-                                                           static_cast<double>(head_output.values<T>()[cell]);
-    }
+    for (Index slice = 0; slice < head_output.shape().size(0) * heads; ++slice)
+      sums[slice % heads] += matrix<T>(grad_heads, slice)
+                                 .template cast<double>()
+                                 .cwiseProduct(matrix<T>(head_output, slice).template cast<double>())
+                                 .sum();
   });
-  for (Index h = 0; h < heads; ++h) grad_gain.set_flat(h, sums[static_cast<std::size_t>(h)]);
+  for (Index h = 0; h < heads; ++h) grad_gain.set_flat(h, sums[h]);
   return grad_gain;
 }
 

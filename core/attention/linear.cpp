@@ -96,13 +96,6 @@ Index last_size(const Tensor& tensor) {
   return tensor.shape().size(tensor.shape().rank() - 1);
 }
 
-// All leading axes as rows, `count` of them starting at `first`.
-template <class T>
-ConstMatrixMap<T> matrix_rows_of(const Tensor& tensor, Index first, Index count) {
-  const Index width = last_size(tensor);
-  return {tensor.values<T>().data() + first * width, count, width};
-}
-
 // Calls f(first, count) for blocks that cover all rows.
 template <class F>
 void for_each_block(const Tensor& tensor, F&& f) {
@@ -124,7 +117,7 @@ Tensor linear_input_gradient(const Tensor& grad_y, const LinearRows& rows, const
                                    last_size(grad_y), in_features);
     for_each_block(grad_y, [&](Index first, Index count) {
       multiply<T>({grad_x.values<T>().data() + first * in_features, count, in_features},
-                  matrix_rows_of<T>(grad_y, first, count), weight);
+                  all_rows<T>(grad_y).middleRows(first, count), weight);
     });
   });
   return grad_x;
@@ -134,7 +127,8 @@ void linear_weight_gradient(const Tensor& grad_y, const Tensor& x, Tensor& grad_
   RowMatrix<double> sum = RowMatrix<double>::Zero(last_size(grad_y), last_size(x));
   dispatch_float(grad_y.dtype(), [&]<class T>() {
     for_each_block(grad_y, [&](Index first, Index count) {
-      sum += product(matrix_rows_of<T>(grad_y, first, count).transpose(), matrix_rows_of<T>(x, first, count));
+      sum += product(all_rows<T>(grad_y).middleRows(first, count).transpose(),
+                     all_rows<T>(x).middleRows(first, count));
     });
     MatrixMap<T>(grad_weight.values<T>().data() + first_row * sum.cols(), sum.rows(), sum.cols()) =
         sum.template cast<T>();
@@ -145,7 +139,7 @@ void linear_bias_gradient(const Tensor& grad_y, Tensor& grad_bias, Index first_e
   Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(last_size(grad_y));
   dispatch_float(grad_y.dtype(), [&]<class T>() {
     for_each_block(grad_y, [&](Index first, Index count) {
-      sum += matrix_rows_of<T>(grad_y, first, count).template cast<double>().colwise().sum();
+      sum += all_rows<T>(grad_y).middleRows(first, count).template cast<double>().colwise().sum();
     });
     MatrixMap<T>(grad_bias.values<T>().data() + first_entry, 1, sum.cols()) = sum.template cast<T>();
   });

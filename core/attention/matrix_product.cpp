@@ -98,7 +98,7 @@ void multiply_rows(const DoubleKernels& kernels, const DoubleProduct& of, const 
 }  // namespace
 
 void multiply_doubles(std::span<const DoubleProduct> products) {
-  const DoubleKernels& kernels = chosen_double_kernels();
+  const DoubleKernels& kernels = double_kernels();
   double work = 0.0;
   Index scratch_size = 0;
   Shares packing, making;

@@ -67,7 +67,7 @@ std::optional<Tensor> rounded(const Tensor& exact) {
   Tensor narrow = Tensor::unwritten(exact.shape(), DType::f32);
   const double* const from = exact.values<double>().data();
   float* const to = narrow.values<float>().data();
-  const DoubleKernels& kernels = chosen_double_kernels();
+  const DoubleKernels& kernels = double_kernels();
   std::atomic<bool> overflows = false;
   for_ranges(exact.size(), 1.0, [&](Index first, Index last) {
     if (!kernels.narrow(from + first, last - first, to + first)) overflows = true;

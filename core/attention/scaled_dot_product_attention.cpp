@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "core/attention/heads.h"
+#include "core/tensor/eigen_maps.h"
 #include "core/tensor/error.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/progress.h"
@@ -14,6 +14,10 @@
 
 namespace headwise {
 namespace {
+
+// What mask_bias has where a mask blocks.
+template <class T>
+constexpr T blocked = -std::numeric_limits<T>::infinity();
 
 // out[n,h] = left[n,h]·right[n,g], or ·right[n,g]ᵀ, over the last two axes.
 struct HeadProducts {
@@ -133,16 +137,15 @@ Tensor scale_scores(const Tensor& scores, const ScoreScale& scale) {
 Tensor mask_scores(const Tensor& scaled_scores, const Tensor& mask_bias, std::optional<double> mask_value) {
   Tensor masked = Tensor::unwritten(scaled_scores.shape(), scaled_scores.dtype());
   dispatch_float(scaled_scores.dtype(), [&]<class T>() {
-    const T* const score = scaled_scores.values<T>().data();
-    const T* const bias = mask_bias.values<T>().data();
-    T* const to = masked.values<T>().data();
-    const T fill = static_cast<T>(mask_value.value_or(0.0));
-    const bool fills = mask_value.has_value();
     for_ranges(masked.size(), 2.0, [&](Index first, Index last) {
-      for (Index i = first; i < last; ++i) {
-        const bool filled = fills && bias[i] == -std::numeric_limits<T>::infinity();
-        to[i] = filled ? fill : score[i] + bias[i];
-      }
+      const Index count = last - first;
+      const auto score = all_cells<T>(scaled_scores).segment(first, count);
+      const auto bias = all_cells<T>(mask_bias).segment(first, count);
+      auto to = all_cells<T>(masked).segment(first, count);
+      if (mask_value)
+        to = (bias == blocked<T>).select(static_cast<T>(*mask_value), score + bias);
+      else
+        to = score + bias;
     });
   });
   return masked;
@@ -218,19 +221,15 @@ Tensor weighted_sum_values_gradient(const Tensor& grad_head_output, const Tensor
   return sum_over_group(dropped_weights, grad_head_output, v_heads);
 }
 
+// dx = p·(dp − Σ dp·p), row by row
 Tensor softmax_gradient(const Tensor& grad_attn_weights, const Tensor& attn_weights) {
   Tensor grad(attn_weights.shape(), attn_weights.dtype());
-  if (grad.size() == 0) return grad;
-  const auto keys = static_cast<std::size_t>(grad.shape().size(grad.shape().rank() - 1));
   dispatch_float(grad.dtype(), [&]<class T>() {
-    for (std::size_t first = 0; first < static_cast<std::size_t>(grad.size()); first += keys) {
-      const auto p = attn_weights.values<T>().subspan(first, keys);
-      const auto dp = grad_attn_weights.values<T>().subspan(first, keys);
-      double sum = 0.0;
-      for (std::size_t s = 0; s < keys; ++s) sum += static_cast<double>(dp[s]) * static_cast<double>(p[s]);
-      for (std::size_t s = 0; s < keys; ++s) {
-        grad.values<T>()[first + s] = static_cast<T>(p[s] * (static_cast<double>(dp[s]) - sum));
-      }
+    auto to = all_rows<T>(grad);
+    for (Index r = 0; r < to.rows(); ++r) {
+      const WideRow p = wide_row<T>(attn_weights, r);
+      const WideRow dp = wide_row<T>(grad_attn_weights, r);
+      to.row(r) = (p * (dp - (dp * p).sum())).template cast<T>();
     }
   });
   return grad;
@@ -241,10 +240,7 @@ Tensor mask_scores_gradient(const Tensor& grad_masked_scores, const Tensor& mask
   Tensor grad = grad_masked_scores;
   if (!mask_value) return grad;
   dispatch_float(grad.dtype(), [&]<class T>() {
-    const auto bias = mask_bias.values<T>();
-    for (std::size_t i = 0; i < bias.size(); ++i) {
-      if (bias[i] == -std::numeric_limits<T>::infinity()) grad.values<T>()[i] = T{0};
-    }
+    all_cells<T>(grad) = (all_cells<T>(mask_bias) == blocked<T>).select(T{0}, all_cells<T>(grad_masked_scores));
   });
   return grad;
 }
@@ -273,19 +269,14 @@ Tensor average_over_heads(const Tensor& weights) {
   Tensor mean = Tensor::unwritten(Shape{axes[0], axes[2], axes[3]}, weights.dtype());
   const Index heads = axes[1].size, queries = axes[2].size, keys = axes[3].size;
   dispatch_float(weights.dtype(), [&]<class T>() {
-    const T* const from = weights.values<T>().data();
-    T* const to = mean.values<T>().data();
-    for_ranges(axes[0].size * queries, static_cast<double>(heads * keys), [&](Index first, Index last) {
-      std::vector<double> sum(static_cast<std::size_t>(keys));
+    auto to = all_rows<T>(mean);
+    const auto from = all_rows<T>(weights);
+    for_ranges(to.rows(), static_cast<double>(heads * keys), [&](Index first, Index last) {
       for (Index row = first; row < last; ++row) {
-        const Index n = row / queries, l = row % queries;
-        std::ranges::fill(sum, 0.0);
-        for (Index h = 0; h < heads; ++h) {
-          const T* const one = from + ((n * heads + h) * queries + l) * keys;
-          for (Index s = 0; s < keys; ++s) sum[static_cast<std::size_t>(s)] += static_cast<double>(one[s]);
-        }
-        for (Index s = 0; s < keys; ++s)
-          to[row * keys + s] = static_cast<T>(sum[static_cast<std::size_t>(s)] / static_cast<double>(heads));
+        Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(keys);
+        for (Index h = 0; h < heads; ++h)
+          sum += from.row((row / queries * heads + h) * queries + row % queries).template cast<double>();
+        to.row(row) = (sum / static_cast<double>(heads)).template cast<T>();
       }
     });
   });

@@ -28,7 +28,7 @@ void softmax_row(const DoubleKernels& kernels, const double* x, Index keys, doub
 Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked) {
   Tensor weights = Tensor::unwritten(masked_scores.shape(), masked_scores.dtype());
   if (weights.size() == 0) return weights;
-  const DoubleKernels& kernels = chosen_double_kernels();
+  const DoubleKernels& kernels = double_kernels();
   const Index keys = masked_scores.shape().size(masked_scores.shape().rank() - 1);
   constexpr double cost_of_exponential = 12.0;
   dispatch_float(masked_scores.dtype(), [&]<class T>() {

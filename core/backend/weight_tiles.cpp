@@ -44,7 +44,7 @@ Index step_of(Index keys) {
 WeightTiles::WeightTiles(TracePtr trace)
     : trace_(std::move(trace)),
       sizes_(attention_sizes(trace_->options, trace_->tensors)),
-      kernels_(chosen_fused_kernels()) {
+      kernels_(fused_kernels()) {
   const TraceTensors& t = trace_->tensors;
   if (trace_->options.op != Op::multi_head_attention || !t.q || !t.k || t.q->dtype() != DType::f32 ||
       !trace_->options.frozen_heads.empty())

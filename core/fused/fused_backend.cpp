@@ -19,10 +19,15 @@
 #include "core/fused/fused_projection.h"
 #include "core/fused/fused_rotary.h"
 #include "core/fused/head_shares.h"
+#include "core/fused/kernels.h"
 #include "core/tensor/error.h"
+#include "core/tensor/instruction_set.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
+
+HEADWISE_KERNELS(FusedKernels, fused_kernels)
+
 namespace {
 
 TensorPtr shared(Tensor tensor) {
@@ -397,7 +402,7 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   check_attention_inputs(inputs);
   if (const std::string reason = fused_refusal(inputs); !reason.empty())
     throw Error(ExitStatus::usage, {.where = "fused", .what = reason, .remedy = "use --backend reference"});
-  const FusedKernels& kernels = run.kernels ? *run.kernels : chosen_fused_kernels();
+  const FusedKernels& kernels = fused_kernels();
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const AttentionSizes sizes = attention_sizes(inputs);
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "core/attention/trace.h"
-#include "core/fused/kernels.h"
 
 namespace headwise {
 
@@ -18,14 +17,13 @@ struct FusedTasks {
 };
 
 struct FusedRun {
-  int threads = 0;                        // 0: as many as this process may use
-  bool keep_attn_weights = false;         // attn_weights, dropped_weights and attn_output_weights too
-  bool keep_projections = false;          // q, k and v too
-  bool keep_head_output = false;          // head_output too
-  const FusedKernels* kernels = nullptr;  // null: chosen_fused_kernels()
+  int threads = 0;                 // 0: as many as this process may use
+  bool keep_attn_weights = false;  // attn_weights, dropped_weights and attn_output_weights too
+  bool keep_projections = false;   // q, k and v too
+  bool keep_head_output = false;   // head_output too
   // For a module: its stages are reused up to the first that an edit affects (core/attention/stage_cache.h);
   // for q, k and v also the tokens that no edit affects, if there are enough of them. The bits are those of a
-  // run without it, if it comes from this backend and the same kernels.
+  // run without it, if it comes from this backend and the same instruction set.
   TracePtr before = nullptr;
   FusedTasks* tasks = nullptr;  // null: not counted
 };

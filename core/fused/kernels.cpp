@@ -1,5 +1,5 @@
-// Compiled once for each instruction set, where HEADWISE_ISA is its name and HEADWISE_VECTOR the number of
-// floats in one of its vectors. Includes nothing that could be instantiated elsewhere with other flags.
+// Compiled once for each instruction set (core/tensor/vectors.h). Includes nothing that could be instantiated
+// elsewhere with other flags.
 #include "core/fused/kernels.h"
 
 #include "core/fused/product_kernel.h"
@@ -73,7 +73,7 @@ bool finite(const float* x, Index count) {
 }  // namespace
 
 extern const FusedKernels HEADWISE_TABLE(fused_kernels);
-const FusedKernels HEADWISE_TABLE(fused_kernels) = {
-    HEADWISE_TEXT(HEADWISE_ISA), multiply, softmax, adjust, power_of_two, transpose, write, written, finite};
+const FusedKernels HEADWISE_TABLE(fused_kernels) = {multiply,  softmax, adjust,  power_of_two,
+                                                    transpose, write,   written, finite};
 
 }  // namespace headwise

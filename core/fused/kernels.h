@@ -76,8 +76,6 @@ struct FusedSoftmax {
 };
 
 struct FusedKernels {
-  const char* name;  // "avx2"
-
   void (*multiply)(const FusedProduct& product);
 
   // Scores become exp(scale·score − maximum); maximum and sums continue from earlier strips (−∞ and 0 at
@@ -105,10 +103,8 @@ struct FusedKernels {
   bool (*finite)(const float* x, Index count);
 };
 
-enum class InstructionSet;  // core/tensor/instruction_set.h
-// The kernels for machines with this instruction set.
-const FusedKernels& fused_kernels(InstructionSet set);
-// The kernels for chosen_instruction_set().
-const FusedKernels& chosen_fused_kernels();
+enum class InstructionSet;                // core/tensor/instruction_set.h
+InstructionSet chosen_instruction_set();  // there, too
+const FusedKernels& fused_kernels(InstructionSet set = chosen_instruction_set());
 
 }  // namespace headwise

@@ -11,11 +11,7 @@
 
 namespace headwise {
 
-extern const PeakKernel peak_kernel_plain;
-#ifdef HEADWISE_X86
-extern const PeakKernel peak_kernel_avx2;
-extern const PeakKernel peak_kernel_avx512;
-#endif
+HEADWISE_KERNELS(PeakKernel, peak_kernel)
 
 namespace {
 
@@ -23,19 +19,6 @@ constexpr Index copied_floats = Index{32} << 20;  // 128 MiB for the source and 
 constexpr int copies = 5;
 // Tasks per thread: a thread that started late does fewer.
 constexpr Index tasks_of_thread = 16;
-
-const PeakKernel& kernel() {
-  switch (chosen_instruction_set()) {
-#ifdef HEADWISE_X86
-    case InstructionSet::avx2:
-      return peak_kernel_avx2;
-    case InstructionSet::avx512:
-      return peak_kernel_avx512;
-#endif
-    default:
-      return peak_kernel_plain;
-  }
-}
 
 double seconds_of_work(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -46,7 +29,7 @@ double seconds_of_work(const std::function<void()>& work) {
 }  // namespace
 
 double fma_peak_gflops(int threads, double seconds) {
-  const PeakKernel& peak = kernel();
+  const PeakKernel& peak = peak_kernel(chosen_instruction_set());
   std::atomic<float> asked_for = 0.0f;
   // First on one thread, to find out how many rounds take that long.
   constexpr std::int64_t trial = 20000;

@@ -1,18 +1,12 @@
-// Compiled once for each instruction set, where HEADWISE_ISA is its name, HEADWISE_VECTOR the number of
-// floats in one of its vectors and HEADWISE_BLOCK the number of concurrent sums: enough to hide the latency
-// of one, and no more than there are registers.
+// Compiled once for each instruction set (core/tensor/vectors.h).
 #include "core/fused/machine_speed.h"
-
-#define HEADWISE_TABLE_OF(isa) peak_kernel_##isa
-#define HEADWISE_TABLE(isa) HEADWISE_TABLE_OF(isa)
+#include "core/tensor/vectors.h"
 
 namespace headwise {
 namespace {
 
-constexpr int vector = HEADWISE_VECTOR;
-constexpr int sums = HEADWISE_BLOCK;
-
-using Vector = float __attribute__((vector_size(vector * 4)));
+// Concurrent: enough to hide the latency of one, and no more than there are registers.
+constexpr int sums = vector == 16 ? 24 : 12;
 
 float run(std::int64_t rounds) {
   Vector sum[sums];
@@ -32,7 +26,7 @@ float run(std::int64_t rounds) {
 
 }  // namespace
 
-extern const PeakKernel HEADWISE_TABLE(HEADWISE_ISA);
-const PeakKernel HEADWISE_TABLE(HEADWISE_ISA) = {2 * vector * sums, run};
+extern const PeakKernel HEADWISE_TABLE(peak_kernel);
+const PeakKernel HEADWISE_TABLE(peak_kernel) = {2 * vector * sums, run};
 
 }  // namespace headwise

@@ -1,4 +1,13 @@
 // The product, computed one tile of the output in registers at a time. Part of core/fused/kernels.cpp.
+//
+// Measured with AVX-512, as shares of the peak: four steps of the depth with strides that the compiler
+// knows 0.91 to 0.97; prefetching the next panel, and a task that keeps its weights for 8 panels, 0.70 to
+// 0.85 at 2,048 tokens; strips of 512 keys in place of 128 or 192, though scores then leave the L1 cache.
+// Making a vector of a number by adding it to zeros cost a quarter: GCC keeps that addition because of
+// −0, and removes a subtraction. Without success: unrolling where strides are unknown, or with 16
+// registers (3 to 6 % slower); 128 or 256 of the depth at a time; half as many queries, so that scores
+// stay in the L1 cache; pages of 2 MiB for its buffers; kept weights written only during one of the two
+// products, or six vectors every 16 steps (1.10 × the time).
 #pragma once
 
 #include "core/fused/vectors.h"

@@ -1,5 +1,5 @@
-// Compiled once for each instruction set, where HEADWISE_ISA is its name and HEADWISE_VECTOR the number of
-// doubles in one of its vectors. Includes nothing that could be instantiated elsewhere with other flags.
+// Compiled once for each instruction set (core/tensor/vectors.h). Includes nothing that could be instantiated
+// elsewhere with other flags.
 #include "core/tensor/double_kernels.h"
 
 #include "core/tensor/vectors.h"
@@ -7,9 +7,10 @@
 namespace headwise {
 namespace {
 
-constexpr int rows = HEADWISE_BLOCK;
 constexpr int columns = static_cast<int>(DoubleKernels::columns);
 constexpr int vectors = columns / vector;
+// As many as the registers hold: twelve sums, or eight of the narrowest vectors.
+constexpr int rows = vector == 2 ? 2 : 12 / vectors;
 
 using Floats = float __attribute__((vector_size(vector * 4), aligned(4), may_alias));
 
@@ -137,7 +138,6 @@ bool narrow(const double* from, Index count, float* to) {
 }  // namespace
 
 extern const DoubleKernels HEADWISE_TABLE(double_kernels);
-const DoubleKernels HEADWISE_TABLE(double_kernels) = {
-    HEADWISE_TEXT(HEADWISE_ISA), rows, multiply, largest, exponentials, narrow};
+const DoubleKernels HEADWISE_TABLE(double_kernels) = {rows, multiply, largest, exponentials, narrow};
 
 }  // namespace headwise

@@ -16,7 +16,6 @@ using Index = std::int64_t;
 struct DoubleKernels {
   static constexpr Index columns = 8;  // of the right side of a product, side by side
 
-  const char* name;
   Index rows;  // of the left side, side by side
 
   // out[r][c] (+)= Σ_k left[k][r]·right[k][c], in the order of k, for r < made_rows ≤ rows, c < made_columns
@@ -35,20 +34,8 @@ struct DoubleKernels {
   bool (*narrow)(const double* from, Index count, float* to);
 };
 
-enum class InstructionSet;  // core/tensor/instruction_set.h
-// The kernels for machines with this instruction set.
-const DoubleKernels& double_kernels(InstructionSet set);
-// The kernels for chosen_instruction_set(), determined once, unless a DoubleKernelsScope overrides it.
-const DoubleKernels& chosen_double_kernels();
-
-// During its lifetime, chosen_double_kernels() returns these, in every thread. For comparing instruction
-// sets; not for concurrent use.
-class DoubleKernelsScope {
- public:
-  explicit DoubleKernelsScope(InstructionSet set);
-  ~DoubleKernelsScope();
-  DoubleKernelsScope(const DoubleKernelsScope&) = delete;
-  DoubleKernelsScope& operator=(const DoubleKernelsScope&) = delete;
-};
+enum class InstructionSet;                // core/tensor/instruction_set.h
+InstructionSet chosen_instruction_set();  // there, too
+const DoubleKernels& double_kernels(InstructionSet set = chosen_instruction_set());
 
 }  // namespace headwise

@@ -28,7 +28,7 @@ std::size_t utf8_length(const std::string& text, std::size_t i) {
 // A one-line program that contains a file's name twice is only useful as a whole.
 constexpr std::size_t longest_remedy = 700;
 
-std::string join(const ErrorParts& parts) {
+std::string joined(const ErrorParts& parts) {
   std::string line;
   const auto append = [&line](const std::string& separator, const std::string& prefix,
                               const std::string& part, std::size_t max_bytes = 300) {
@@ -67,8 +67,8 @@ std::string one_line(const std::string& text, std::size_t max_bytes) {
 }
 
 Error::Error(ExitStatus status, const ErrorParts& parts)
-    : std::runtime_error(join(parts)),
+    : std::runtime_error(joined(parts)),
       status_(status),
-      remedy_begin_(join({parts.where, parts.what, parts.got, parts.expected, ""}).size()) {}
+      remedy_begin_(joined({parts.where, parts.what, parts.got, parts.expected, ""}).size()) {}
 
 }  // namespace headwise

@@ -1,10 +1,12 @@
 #include "core/tensor/instruction_set.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/tensor/double_kernels.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -16,7 +18,7 @@ const char* instruction_set_name(InstructionSet set) {
 }
 
 std::span<const InstructionSet> instruction_sets() {
-#ifdef HEADWISE_X86
+#ifdef __x86_64__
   static constexpr InstructionSet sets[] = {InstructionSet::plain, InstructionSet::avx2,
                                             InstructionSet::avx512};
 #else
@@ -26,7 +28,7 @@ std::span<const InstructionSet> instruction_sets() {
 }
 
 bool machine_runs(InstructionSet set) {
-#ifdef HEADWISE_X86
+#ifdef __x86_64__
   if (set == InstructionSet::avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (set == InstructionSet::avx512)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
@@ -35,7 +37,14 @@ bool machine_runs(InstructionSet set) {
   return set == InstructionSet::plain;
 }
 
-InstructionSet chosen_instruction_set() {
+HEADWISE_KERNELS(DoubleKernels, double_kernels)
+
+namespace {
+
+constexpr int none_in_scope = -1;
+std::atomic<int> in_scope = none_in_scope;
+
+InstructionSet wanted_instruction_set() {
   const char* const wanted = std::getenv("HEADWISE_ISA");
   std::optional<InstructionSet> best;
   std::vector<std::string> names;
@@ -50,6 +59,22 @@ InstructionSet chosen_instruction_set() {
                                   .what = "this machine has no such instruction set",
                                   .got = wanted,
                                   .expected = join(names, ", ")});
+}
+
+}  // namespace
+
+InstructionSet chosen_instruction_set() {
+  if (const int set = in_scope; set != none_in_scope) return static_cast<InstructionSet>(set);
+  static const InstructionSet wanted = wanted_instruction_set();
+  return wanted;
+}
+
+InstructionSetScope::InstructionSetScope(InstructionSet set) {
+  in_scope = static_cast<int>(set);
+}
+
+InstructionSetScope::~InstructionSetScope() {
+  in_scope = none_in_scope;
 }
 
 }  // namespace headwise

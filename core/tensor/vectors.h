@@ -1,24 +1,22 @@
 // Vectors of one instruction set, for the files that are compiled once for each (headwise_kernels in
-// core/CMakeLists.txt): HEADWISE_REAL is the type of numbers, HEADWISE_VECTOR how many of them one has. In an
-// unnamed namespace, so that the linker never merges functions of two builds; includes nothing that could be
-// instantiated elsewhere with other flags.
+// core/CMakeLists.txt): HEADWISE_ISA is the set, HEADWISE_REAL the type of numbers, HEADWISE_VECTOR_BYTES
+// how wide a vector is. In an unnamed namespace, so that the linker never merges functions of two builds;
+// includes nothing that could be instantiated elsewhere with other flags.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-// What the table of functions of a build is called, "fused_kernels_avx2", and its instruction set as text.
+// What the table of functions of a build is called: "fused_kernels_avx2".
 #define HEADWISE_JOINED_OF(name, isa) name##_##isa
 #define HEADWISE_JOINED(name, isa) HEADWISE_JOINED_OF(name, isa)
 #define HEADWISE_TABLE(name) HEADWISE_JOINED(name, HEADWISE_ISA)
-#define HEADWISE_TEXT_OF(x) #x
-#define HEADWISE_TEXT(x) HEADWISE_TEXT_OF(x)
 
 namespace headwise {
 namespace {
 
 using Real = HEADWISE_REAL;
-constexpr int vector = HEADWISE_VECTOR;
+constexpr int vector = HEADWISE_VECTOR_BYTES / sizeof(Real);
 constexpr bool wide_numbers = sizeof(Real) == 8;
 
 using Vector = Real __attribute__((vector_size(vector * sizeof(Real)), aligned(sizeof(Real)), may_alias));

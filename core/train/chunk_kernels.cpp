@@ -1,6 +1,5 @@
 // The whole model, forward and back, over a few sequences. Compiled once for each instruction set and type of
-// numbers: HEADWISE_ISA is the name of the set, HEADWISE_REAL the type, HEADWISE_VECTOR how many of them a
-// vector has. Includes nothing that could be instantiated elsewhere with other flags.
+// numbers (core/tensor/vectors.h). Includes nothing that could be instantiated elsewhere with other flags.
 #include "core/train/chunk_attention.h"
 
 namespace headwise {
@@ -170,6 +169,6 @@ void run_chunk(Work& work) {
 
 #define HEADWISE_CHUNK_TABLE HEADWISE_TABLE(HEADWISE_JOINED(chunk_kernels, HEADWISE_REAL))
 extern const ChunkKernels<Real> HEADWISE_CHUNK_TABLE;
-const ChunkKernels<Real> HEADWISE_CHUNK_TABLE = {HEADWISE_TEXT(HEADWISE_ISA), run_chunk};
+const ChunkKernels<Real> HEADWISE_CHUNK_TABLE = {run_chunk};
 
 }  // namespace headwise

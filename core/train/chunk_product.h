@@ -79,7 +79,7 @@ struct Product {
 
 // 32 registers hold 6 rows of 4 vectors, 4 vectors of the right side and a number of the left;
 // 16 hold 6 rows of 2.
-constexpr int tile_rows = HEADWISE_BLOCK;
+constexpr int tile_rows = 6;
 constexpr int tile_vectors = vector * sizeof(Real) == 64 ? 4 : 2;
 
 template <int Rows, int Vectors>

@@ -108,17 +108,11 @@ struct ChunkWork {
   Index counted, correct;
 };
 
+// In f64 every operation is rounded separately and every sum has a fixed order: the bits are the same on
+// every machine. In f32 multiply-adds are fused where the machine has them.
 template <class T>
 struct ChunkKernels {
-  const char* name;
   void (*run)(ChunkWork<T>& work);
 };
-
-enum class InstructionSet;  // core/tensor/instruction_set.h
-// The kernels for machines with this instruction set. In f64 every operation is rounded separately and every
-// sum has a fixed order: the bits are the same on every machine.
-// In f32 multiply-adds are fused where the machine has them.
-template <class T>
-const ChunkKernels<T>& chunk_kernels(InstructionSet set);
 
 }  // namespace headwise

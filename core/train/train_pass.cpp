@@ -17,7 +17,19 @@
 #include "core/train/chunk_memory.h"
 
 namespace headwise {
+
+HEADWISE_KERNELS(ChunkKernels<float>, chunk_kernels_float)
+HEADWISE_KERNELS(ChunkKernels<double>, chunk_kernels_double)
+
 namespace {
+
+template <class T>
+const ChunkKernels<T>& chunk_kernels() {
+  if constexpr (std::is_same_v<T, float>)
+    return chunk_kernels_float(chosen_instruction_set());
+  else
+    return chunk_kernels_double(chosen_instruction_set());
+}
 
 // Chunks are divided among this many arrays of gradients, which are then added in their order,
 // whatever the number of threads.
@@ -70,7 +82,7 @@ struct TrainPass<T>::State {
         layout(padded_layout(config, parameters)),
         tables(config),
         frozen(frozen_values(config, parameters)),
-        kernels(chunk_kernels<T>(chosen_instruction_set())) {
+        kernels(chunk_kernels<T>()) {
     weights.assign(static_cast<std::size_t>(layout.size), T(0));
     turned.assign(static_cast<std::size_t>(layout.transposed_size), T(0));
     for (std::size_t p = 0; p < parameters.size(); ++p) {

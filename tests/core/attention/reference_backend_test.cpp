@@ -274,7 +274,7 @@ TEST_CASE("the reference gives equal bits with every instruction set that this m
   for (const NamedInputs& named : single_option_inputs()) cases.push_back(named.inputs);
   for (const AttentionInputs& inputs : cases) {
     const auto on = [&](InstructionSet set) {
-      const DoubleKernelsScope scope(set);
+      const InstructionSetScope scope(set);
       return both_passes(inputs);
     };
     const TracePtr plain = on(InstructionSet::plain);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <thread>
@@ -31,31 +32,33 @@ using namespace headwise::test;
 
 namespace {
 
-void check_against_reference(const AttentionInputs& inputs, const FusedRun& run) {
+// On an instruction set that this machine runs.
+void check_against_reference(const AttentionInputs& inputs, const FusedRun& run,
+                             InstructionSet set = chosen_instruction_set()) {
+  const InstructionSetScope scope(set);
+  CAPTURE(instruction_set_name(set));
   const TracePtr got = fused_forward(inputs, run);
   check_agrees(*got, *reference_forward(inputs));
   if (run.keep_attn_weights) CHECK(got->tensors.attn_weights);
 }
 
-// Null where this machine has not got the instruction set.
-const FusedKernels* kernels_here(InstructionSet set) {
-  return machine_runs(set) ? &fused_kernels(set) : nullptr;
+std::vector<InstructionSet> sets_here() {
+  std::vector<InstructionSet> sets;
+  std::ranges::copy_if(instruction_sets(), std::back_inserter(sets), machine_runs);
+  return sets;
 }
 
 }  // namespace
 
 TEST_CASE("the fused backend agrees with the reference over every option, on every instruction set here") {
-  for (const InstructionSet set : instruction_sets()) {
-    const FusedKernels* kernels = kernels_here(set);
-    if (!kernels) continue;
-    CAPTURE(kernels->name);
+  for (const InstructionSet set : sets_here()) {
     for (const NamedInputs& named : single_option_inputs()) {
       CAPTURE(named.name);
       const AttentionInputs inputs = as_f32(named.inputs);
       if (!fused_refusal(inputs).empty()) continue;
       for (const bool keep : {false, true})
         check_against_reference(
-            inputs, {.threads = 2, .keep_attn_weights = keep, .keep_projections = keep, .kernels = kernels});
+            inputs, {.threads = 2, .keep_attn_weights = keep, .keep_projections = keep}, set);
     }
   }
 }
@@ -67,8 +70,8 @@ TEST_CASE("the fused backend agrees with the reference over options drawn togeth
     CAPTURE(named.name);
     const AttentionInputs inputs = as_f32(named.inputs);
     if (!fused_refusal(inputs).empty()) continue;
-    const FusedKernels* kernels = kernels_here(instruction_sets()[seed % instruction_sets().size()]);
-    check_against_reference(inputs, {.threads = 2, .keep_attn_weights = seed % 2 == 0, .kernels = kernels});
+    const std::vector<InstructionSet> sets = sets_here();
+    check_against_reference(inputs, {.threads = 2, .keep_attn_weights = seed % 2 == 0}, sets[seed % sets.size()]);
     ++done;
   }
   CHECK(done > 120);
@@ -76,17 +79,14 @@ TEST_CASE("the fused backend agrees with the reference over options drawn togeth
 
 TEST_CASE("the fused backend agrees at sizes that fill no panel and no block") {
   for (const Index length : {1, 3, 31, 33, 65, 257}) {
-    for (const InstructionSet set : instruction_sets()) {
-      const FusedKernels* kernels = kernels_here(set);
-      if (!kernels) continue;
-      CAPTURE(kernels->name);
+    for (const InstructionSet set : sets_here()) {
       CAPTURE(length);
       AttentionInputs inputs = sized_inputs(2, length, length + 2, 6, 2, 5, 7);
-      check_against_reference(inputs, {.threads = 2, .kernels = kernels});
+      check_against_reference(inputs, {.threads = 2}, set);
       inputs.options.is_causal = true;
       inputs.options.sliding_window = 9;
       inputs.options.fully_masked_rows = FullyMaskedRows::zero;
-      check_against_reference(inputs, {.threads = 2, .keep_attn_weights = true, .kernels = kernels});
+      check_against_reference(inputs, {.threads = 2, .keep_attn_weights = true}, set);
     }
   }
 }
@@ -156,12 +156,11 @@ TEST_CASE(
 }
 
 TEST_CASE("a mask that blocks with a finite number is filled in, on every instruction set here") {
-  for (const InstructionSet set : instruction_sets()) {
+  for (const InstructionSet set : sets_here()) {
     AttentionInputs inputs = sized_inputs(1, 70, 200, 4, 2, 8, 8);
     inputs.options.is_causal = true;
     inputs.options.mask_value = -1.0;
-    if (const FusedKernels* kernels = kernels_here(set))
-      check_against_reference(inputs, {.threads = 2, .keep_attn_weights = true, .kernels = kernels});
+    check_against_reference(inputs, {.threads = 2, .keep_attn_weights = true}, set);
   }
 }
 

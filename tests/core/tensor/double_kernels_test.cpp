@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/tensor/instruction_set.h"
@@ -17,10 +19,10 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::vector<const DoubleKernels*> kernels_here() {
-  std::vector<const DoubleKernels*> all;
+std::map<std::string, const DoubleKernels*> kernels_here() {
+  std::map<std::string, const DoubleKernels*> all;
   for (const InstructionSet set : instruction_sets())
-    if (machine_runs(set)) all.push_back(&double_kernels(set));
+    if (machine_runs(set)) all[instruction_set_name(set)] = &double_kernels(set);
   return all;
 }
 
@@ -40,8 +42,8 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 
 TEST_CASE("a tile of a product is the sum in the order of k, bit for bit, and writes nothing beside it") {
   constexpr Index depth = 37, step = 20;
-  for (const DoubleKernels* kernels : kernels_here()) {
-    CAPTURE(kernels->name);
+  for (const auto& [name, kernels] : kernels_here()) {
+    CAPTURE(name);
     const std::vector<double> left = normal_numbers("left", depth * kernels->rows);
     const std::vector<double> right = normal_numbers("right", depth * DoubleKernels::columns);
     for (const Index rows : {kernels->rows, Index{1}})
@@ -71,8 +73,8 @@ TEST_CASE("e^x is right to one unit in the last place, down to the smallest numb
   for (const double value : {0.0, -0.0, -1e-300, -1e-17, -0.3465, -0.3466, -1.0, -707.9, -708.0, -708.1,
                              -720.5, -744.0, -745.1, -745.2, -746.0, -1e300})
     x.push_back(value);
-  for (const DoubleKernels* kernels : kernels_here()) {
-    CAPTURE(kernels->name);
+  for (const auto& [name, kernels] : kernels_here()) {
+    CAPTURE(name);
     std::vector<double> to(x.size());
     kernels->exponentials(x.data(), 0.0, static_cast<Index>(x.size()), to.data());
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -87,8 +89,8 @@ TEST_CASE("e^x is right to one unit in the last place, down to the smallest numb
 
 TEST_CASE("what is not finite stays what e^x makes of it") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const DoubleKernels* kernels : kernels_here()) {
-    CAPTURE(kernels->name);
+  for (const auto& [name, kernels] : kernels_here()) {
+    CAPTURE(name);
     for (const Index place : {Index{0}, Index{5}, Index{8}, Index{10}}) {
       std::vector<double> x(11, -1.0), to(11);
       x[static_cast<std::size_t>(place)] = -infinity;
@@ -113,8 +115,8 @@ TEST_CASE("every instruction set gives the same bits") {
     const std::vector<double> x = normal_numbers("scores", count, 30.0);
     std::vector<double> first;
     double first_sum = 0.0;
-    for (const DoubleKernels* kernels : kernels_here()) {
-      CAPTURE(kernels->name);
+    for (const auto& [name, kernels] : kernels_here()) {
+      CAPTURE(name);
       std::vector<double> to(x.size());
       const double sum = kernels->exponentials(x.data(), kernels->largest(x.data(), count), count, to.data());
       if (first.empty()) {
@@ -128,8 +130,8 @@ TEST_CASE("every instruction set gives the same bits") {
 }
 
 TEST_CASE("narrowing rounds to the nearest float, and says where a finite number is beyond them") {
-  for (const DoubleKernels* kernels : kernels_here()) {
-    CAPTURE(kernels->name);
+  for (const auto& [name, kernels] : kernels_here()) {
+    CAPTURE(name);
     const std::vector<double> x = normal_numbers("wide", 1003);
     std::vector<float> to(x.size());
     CHECK(kernels->narrow(x.data(), 1003, to.data()));

@@ -12,7 +12,6 @@
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/task_threads.h"
 #include "tests/core/train/train_options.h"
-#include "tests/environment_variable.h"
 
 namespace headwise::test {
 namespace {
@@ -121,7 +120,7 @@ TEST_CASE("gradients in f64 have the same bits with every instruction set") {
     std::vector<double> first;
     for (const InstructionSet set : instruction_sets()) {
       if (!machine_runs(set)) continue;
-      const EnvironmentVariable scope("HEADWISE_ISA", instruction_set_name(set));
+      const InstructionSetScope scope(set);
       const std::vector<double> gradient = gradient_of<double>(config, values, batch);
       if (first.empty()) first = gradient;
       CHECK_MESSAGE(gradient == first, instruction_set_name(set));
