@@ -56,8 +56,8 @@ class Stages {
   void same(TensorId id, const TensorPtr& source) { name(id, source, source); }
   // The stage is left out, and nothing is computed from `source`.
   void none(TensorId id, const TensorPtr& source) { name(id, source, nullptr); }
-  // Whether the stage keeps its tensor in any case: what it is computed from need then not be said, which
-  // costs more than a small trial of compare.
+  // Whether the stage keeps its tensor in any case. Then the pass need not say what it is computed from,
+  // which would cost more than the rest of a small trial of compare.
   virtual bool keeps(TensorId) { return false; }
 
  private:

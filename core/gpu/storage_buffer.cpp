@@ -109,8 +109,9 @@ void StorageBuffer::read(Index first, std::span<float> numbers) const {
 }
 
 // By way of a copy: NVIDIA's driver moves a buffer that the CPU reads, even one word of it, to the host's
-// memory for a while, where shaders are slower to see it. And alone: with that driver (580.159) the copy of a
-// few words behind a dispatch brought numbers from nowhere, whatever barrier and fence stood there.
+// memory for a while, where shaders are slower to see it. The GPU does nothing else meanwhile: with that
+// driver (580.159) the copy of a few words right behind a dispatch had wrong numbers in spite of barriers
+// and a fence.
 void StorageBuffer::read_bytes(Index first, std::span<std::byte> bytes) const {
   if (bytes.empty()) return;
   ReadbackBuffer readback(static_cast<Index>(std::min(bytes.size(), most_staged_bytes)) / word_bytes);

@@ -5,7 +5,7 @@ what takes its place.
 
     python3 tests/mutation/run_mutations.py [--folder build/mutation] [--only WORDS] [--days DAYS] [--in-place]
 
-Not part of ctest: each mistake is a build of a file or two; CI makes all of them in six weeks. Exit status 1 where a mistake went unnoticed.
+Not part of ctest: each mistake is a build of a file or two; CI makes all of them in nine weeks. Exit status 1 where a mistake went unnoticed.
 """
 import argparse, concurrent.futures, json, os, re, shutil, subprocess, sys, tempfile, time
 
