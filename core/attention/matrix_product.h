@@ -1,28 +1,15 @@
-// Matrix products as the reference computes them: each sum is accumulated in double, in the order of k, and
-// rounded once, so that an f32 result is the exact one rounded. The bits do not depend on the instruction set
-// or the number of threads.
+// Matrix products as the reference computes them: each sum is accumulated in double and rounded once, so that
+// an f32 result is the exact one rounded. The bits do not depend on the number of threads.
 #pragma once
 
 #include <span>
 
+#include "core/attention/matrix_kernels.h"
 #include "core/tensor/eigen_maps.h"
 
 namespace headwise {
 
-// out(i,j) = Σ_k left(i,k)·right(k,j), plus bias(j) if there is one; for a depth of 0 only the bias. Nothing
-// is skipped: 0·NaN is NaN, as in PyTorch. Rows of `left` and of `out` are contiguous.
-struct DoubleProduct {
-  Index rows, depth, columns;
-  const double* left;
-  Index left_step;  // from row to row
-  const double* right;
-  Index right_row_step, right_column_step;
-  double* out;
-  Index out_step;
-  const double* bias = nullptr;
-};
-
-// Computes all of them, on all available threads. Throws Error(cancelled).
+// Computes all of them (core/attention/matrix_kernels.h), on all available threads. Throws Error(cancelled).
 void multiply_doubles(std::span<const DoubleProduct> products);
 
 // left·right

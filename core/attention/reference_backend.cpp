@@ -7,9 +7,9 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/check_attention_inputs.h"
 #include "core/attention/grad_output.h"
+#include "core/attention/matrix_kernels.h"
 #include "core/attention/multi_head_attention.h"
 #include "core/attention/trace_warnings.h"
-#include "core/tensor/double_kernels.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/task_threads.h"
@@ -67,7 +67,7 @@ std::optional<Tensor> rounded(const Tensor& exact) {
   Tensor narrow = Tensor::unwritten(exact.shape(), DType::f32);
   const double* const from = exact.values<double>().data();
   float* const to = narrow.values<float>().data();
-  const DoubleKernels& kernels = double_kernels();
+  const MatrixKernels& kernels = matrix_kernels();
   std::atomic<bool> overflows = false;
   for_ranges(exact.size(), 1.0, [&](Index first, Index last) {
     if (!kernels.narrow(from + first, last - first, to + first)) overflows = true;

@@ -5,7 +5,8 @@
 #include <span>
 #include <type_traits>
 
-#include "core/tensor/double_kernels.h"
+#include "core/attention/matrix_kernels.h"
+#include "core/tensor/eigen_maps.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/task_threads.h"
 
@@ -17,37 +18,27 @@ bool all_blocked(std::span<const T> row) {
   return !row.empty() && std::ranges::all_of(row, [](T x) { return x == -std::numeric_limits<T>::infinity(); });
 }
 
-// In double. The maximum may miss a NaN: it reaches the sum, and from there the whole row.
-void softmax_row(const DoubleKernels& kernels, const double* x, Index keys, double* weights) {
-  const double sum = kernels.exponentials(x, kernels.largest(x, keys), keys, weights);
-  for (Index s = 0; s < keys; ++s) weights[s] /= sum;
-}
-
 }  // namespace
 
 Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked) {
   Tensor weights = Tensor::unwritten(masked_scores.shape(), masked_scores.dtype());
   if (weights.size() == 0) return weights;
-  const DoubleKernels& kernels = double_kernels();
   const Index keys = masked_scores.shape().size(masked_scores.shape().rank() - 1);
   constexpr double cost_of_exponential = 12.0;
   dispatch_float(masked_scores.dtype(), [&]<class T>() {
-    const T* const x = masked_scores.values<T>().data();
-    T* const to = weights.values<T>().data();
     for_ranges(weights.size() / keys, cost_of_exponential * static_cast<double>(keys),
                [&](Index first, Index last) {
-                 std::vector<double> wide(std::is_same_v<T, double> ? 0 : static_cast<std::size_t>(keys));
-                 for (Index at = first * keys; at < last * keys; at += keys) {
-                   if (fully_masked == FullyMaskedRows::zero &&
-                       all_blocked(std::span<const T>(x + at, static_cast<std::size_t>(keys)))) {
-                     std::fill_n(to + at, keys, T{0});
-                   } else if constexpr (std::is_same_v<T, double>) {
-                     softmax_row(kernels, x + at, keys, to + at);
-                   } else {
-                     std::copy_n(x + at, keys, wide.data());
-                     softmax_row(kernels, wide.data(), keys, wide.data());
-                     for (Index s = 0; s < keys; ++s)
-                       to[at + s] = static_cast<T>(wide[static_cast<std::size_t>(s)]);
+                 const auto make = [&](Index rows, const double* x, double* to) {
+                   matrix_kernels().softmax({rows, keys, x, to, fully_masked == FullyMaskedRows::zero});
+                 };
+                 if constexpr (std::is_same_v<T, double>) {
+                   make(last - first, all_rows<T>(masked_scores).row(first).data(),
+                        all_rows<T>(weights).row(first).data());
+                 } else {
+                   for (Index row = first; row < last; ++row) {
+                     WideRow x = wide_row<T>(masked_scores, row);
+                     make(1, x.data(), x.data());
+                     all_rows<T>(weights).row(row) = x.cast<T>();
                    }
                  }
                });

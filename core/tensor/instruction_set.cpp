@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/tensor/double_kernels.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -36,8 +35,6 @@ bool machine_runs(InstructionSet set) {
 #endif
   return set == InstructionSet::plain;
 }
-
-HEADWISE_KERNELS(DoubleKernels, double_kernels)
 
 namespace {
 

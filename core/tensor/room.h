@@ -5,7 +5,6 @@
 
 // What other rooms use of it; the rest is its own.
 #include "core/tensor/cancellation.h"
-#include "core/tensor/double_kernels.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/eigen_maps.h"
 #include "core/tensor/error.h"
@@ -13,6 +12,7 @@
 #include "core/tensor/given_array.h"
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/join.h"
+#include "core/tensor/kernel_table.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
 #include "core/tensor/random.h"

@@ -7,10 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-// What the table of functions of a build is called: "fused_kernels_avx2".
-#define HEADWISE_JOINED_OF(name, isa) name##_##isa
-#define HEADWISE_JOINED(name, isa) HEADWISE_JOINED_OF(name, isa)
-#define HEADWISE_TABLE(name) HEADWISE_JOINED(name, HEADWISE_ISA)
+#include "core/tensor/kernel_table.h"
 
 namespace headwise {
 namespace {
