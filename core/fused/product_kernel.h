@@ -4,10 +4,14 @@
 // knows 0.91 to 0.97; prefetching the next panel, and a task that keeps its weights for 8 panels, 0.70 to
 // 0.85 at 2,048 tokens; strips of 512 keys in place of 128 or 192, though scores then leave the L1 cache.
 // Making a vector of a number by adding it to zeros cost a quarter: GCC keeps that addition because of
-// −0, and removes a subtraction. Without success: unrolling where strides are unknown, or with 16
-// registers (3 to 6 % slower); 128 or 256 of the depth at a time; half as many queries, so that scores
-// stay in the L1 cache; pages of 2 MiB for its buffers; kept weights written only during one of the two
-// products, or six vectors every 16 steps (1.10 × the time).
+// −0, and removes a subtraction. With AVX2 four steps together took longer than one until the compiler could
+// no longer move a multiply-add or put a sum into memory: now a step takes 21 instructions in place of 29,
+// for 12 multiply-adds. On an Emerald Rapids that is equal where the core is idle otherwise (0.92 to 0.97 of
+// the peak), and 0.68 to 0.82 in place of 0.54 to 0.66 where the core's other thread takes half of its width.
+// Without success: the same with SSE2 (2 % slower); 96, 128 or 256 of the depth at a time, so that the right
+// side stays in an L1 cache of 32 KiB (half as many misses, 5 % slower); half as many queries, so that scores
+// stay there; pages of 2 MiB for its buffers; kept weights written only during one of the two products, or
+// six vectors every 16 steps (1.10 × the time).
 #pragma once
 
 #include "core/fused/vectors.h"
@@ -32,8 +36,9 @@ struct Prefetch {
 // between two steps of the depth in both cases.
 enum class LeftSide {
   any,
-  rows,   // a row's numbers are contiguous
-  lanes,  // the numbers of a step of the depth are contiguous, a panel's width from the next
+  rows,       // a row's numbers are contiguous
+  kept_rows,  // and go to memory, too, on the way
+  lanes,      // the numbers of a step of the depth are contiguous, a panel's width from the next
 };
 
 // The numbers of its left side that a tile has just read, on their way to memory:
@@ -60,11 +65,11 @@ inline void keep(const float* const* left, Index at, Index part, const Kept& kep
 
 // Steps [0, depth). If strides are known, four at a time:
 // otherwise counting and address arithmetic displace multiply-adds.
-template <LeftSide Side, bool Keeps, int Rows, int Vectors>
+template <LeftSide Side, int Rows, int Vectors>
 inline void steps(const FusedProduct& p, const float* const* first, const float* right, Index depth,
                   const Prefetch& prefetch, const Kept& kept, Sums<Rows, Vectors>& sum) {
-  constexpr bool known = Side != LeftSide::any;
-  const Index left_depth = Side == LeftSide::rows ? 1 : Side == LeftSide::lanes ? panel_lanes : p.left_depth;
+  constexpr bool known = Side != LeftSide::any, keeps = Side == LeftSide::kept_rows;
+  const Index left_depth = !known ? p.left_depth : Side == LeftSide::lanes ? panel_lanes : 1;
   const Index right_depth = known ? panel_lanes : p.right_depth;
   const float* left[Rows];
   for (int r = 0; r < Rows; ++r) left[r] = Side == LeftSide::lanes ? first[0] + r : first[r];
@@ -75,7 +80,15 @@ inline void steps(const FusedProduct& p, const float* const* first, const float*
     for (; k + together <= depth; k += together) {
 #pragma GCC unroll 4
       for (int i = 0; i < together; ++i) {
-        step<Rows, Vectors>(left, at + i * left_depth, right + i * right_depth, sum);
+        const float* here[Rows];
+        if constexpr (Side == LeftSide::lanes) {
+          const float* lanes = first[0] + at + i * left_depth;
+          asm volatile("" : "+r"(lanes));  // else the compiler counts up a pointer for each row
+          for (int r = 0; r < Rows; ++r) here[r] = lanes + r;
+        } else {
+          for (int r = 0; r < Rows; ++r) here[r] = left[r] + at + i * left_depth;
+        }
+        step<Rows, Vectors>(here, 0, right + i * right_depth, sum);
         if (i % 2 == 0) __builtin_prefetch(rows + i * prefetch.rows_step, 0, 3);
       }
       __builtin_prefetch(wanted, 0, 2);
@@ -83,11 +96,11 @@ inline void steps(const FusedProduct& p, const float* const* first, const float*
       rows += together * prefetch.rows_step;
       at += together * left_depth;
       right += together * right_depth;
-      if constexpr (Keeps) {  // of the last whole vector
+      if constexpr (keeps) {  // of the last whole vector
         if (at >= vector) keep<Rows>(left, (at / vector - 1) * vector, at / together % kept_parts, kept);
       }
     }
-    for (Index part = at / together % kept_parts + 1; Keeps && at >= vector && part < kept_parts; ++part)
+    for (Index part = at / together % kept_parts + 1; keeps && at >= vector && part < kept_parts; ++part)
       keep<Rows>(left, (at / vector - 1) * vector, part, kept);
   }
   for (; k < depth; ++k) {
@@ -101,10 +114,12 @@ inline void steps(const FusedProduct& p, const float* const* first, const float*
   }
 }
 
-template <int Rows, int Vectors>
+template <LeftSide Side, int Rows, int Vectors>
 void tile(const FusedProduct& p, Index row, Index column, Index depth, const Prefetch& prefetch) {
   const float* left[Rows];
-  for (int r = 0; r < Rows; ++r) left[r] = p.left + (row + r) * p.left_row;
+  left[0] = p.left + row * p.left_row;
+#pragma GCC unroll 6
+  for (int r = 1; r < Rows; ++r) left[r] = left[r - 1] + p.left_row;
   const float* right = p.right + column / panel_lanes * p.right_panel + column % panel_lanes;
   float* const out = p.out + row * p.out_row + column;
   Sums<Rows, Vectors> sum;
@@ -125,23 +140,11 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth, const Pre
       for (int v = 0; v < Vectors; ++v) sum[r][v] = load(out + r * p.out_row + v * vector) * factor;
     }
   }
-  // With 16 registers there are none left for this.
-  const bool panels = tile_vectors == 4 && p.right_depth == panel_lanes;
   const bool keeps = p.kept && column == 0;
-  const Kept kept{p.kept + row * p.kept_row, p.kept_row, p.kept_factor + row};
-  Index behind = 0;  // what remains to be written to `kept`
-  if (panels && p.left_depth == 1) {
-    if (keeps && is_aligned(kept.out) && p.kept_row % vector == 0) {
-      steps<LeftSide::rows, true, Rows, Vectors>(p, left, right, depth, prefetch, kept, sum);
-      behind = depth / vector * vector;
-    } else {
-      steps<LeftSide::rows, false, Rows, Vectors>(p, left, right, depth, prefetch, kept, sum);
-    }
-  } else if (panels && p.left_row == 1 && p.left_depth == panel_lanes) {
-    steps<LeftSide::lanes, false, Rows, Vectors>(p, left, right, depth, prefetch, kept, sum);
-  } else {
-    steps<LeftSide::any, false, Rows, Vectors>(p, left, right, depth, prefetch, kept, sum);
-  }
+  const Kept kept = keeps ? Kept{p.kept + row * p.kept_row, p.kept_row, p.kept_factor + row} : Kept{};
+  steps<Side, Rows, Vectors>(p, left, right, depth, prefetch, kept, sum);
+  // What remains to be written to `kept`.
+  const Index behind = Side == LeftSide::kept_rows ? depth / vector * vector : 0;
   for (int r = 0; keeps && r < Rows; ++r) {
     write(left[r] + behind, depth - behind, kept.factor[r], kept.out + r * kept.row + behind);
     write(nullptr, p.depth - depth, kept.factor[r], kept.out + r * kept.row + depth);
@@ -163,41 +166,36 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth, const Pre
 
 using Tile = void (*)(const FusedProduct& p, Index row, Index column, Index depth, const Prefetch& prefetch);
 
-template <int Rows>
-constexpr Tile tile_of(int vectors) {
-  if (vectors == 1) return tile<Rows, 1>;
-  if constexpr (tile_vectors == 4) {
-    if (vectors == 3) return tile<Rows, 3>;
-    if (vectors == 4) return tile<Rows, 4>;
-  }
-  return tile<Rows, 2>;
-}
-
-constexpr Tile tile_of(int rows, int vectors) {
-  switch (rows) {
-    case 1:
-      return tile_of<1>(vectors);
-    case 2:
-      return tile_of<2>(vectors);
-    case 3:
-      return tile_of<3>(vectors);
-    case 4:
-      return tile_of<4>(vectors);
-    case 5:
-      return tile_of<5>(vectors);
-    default:
-      return tile_of<6>(vectors);
-  }
-}
-
+// Those of one kind of left side, by rows and vectors.
 struct Tiles {
   Tile of[tile_rows + 1][tile_vectors + 1] = {};
-  constexpr Tiles() {
-    for (int r = 1; r <= tile_rows; ++r)
-      for (int v = 1; v <= tile_vectors; ++v) of[r][v] = tile_of(r, v);
-  }
 };
-constexpr Tiles tiles;
+
+template <LeftSide Side, int Rows, int Vectors>
+constexpr void add_tiles(Tiles& tiles) {
+  tiles.of[Rows][Vectors] = tile<Side, Rows, Vectors>;
+  if constexpr (Vectors > 1)
+    add_tiles<Side, Rows, Vectors - 1>(tiles);
+  else if constexpr (Rows > 1)
+    add_tiles<Side, Rows - 1, tile_vectors>(tiles);
+}
+
+// Each kind in functions of its own, as the compiler hands out registers function by function.
+template <LeftSide Side>
+constexpr Tiles tiles_of() {
+  Tiles tiles;
+  add_tiles<Side, tile_rows, tile_vectors>(tiles);
+  return tiles;
+}
+constexpr Tiles any_tiles = tiles_of<LeftSide::any>(), row_tiles = tiles_of<LeftSide::rows>(),
+                kept_row_tiles = tiles_of<LeftSide::kept_rows>(), lane_tiles = tiles_of<LeftSide::lanes>();
+
+const Tiles& tiles_for(const FusedProduct& p, bool keeps) {
+  if (vector == 4 || p.right_depth != panel_lanes) return any_tiles;  // with SSE2 the others are 2 % slower
+  if (p.left_depth == 1)
+    return keeps && is_aligned(p.kept) && p.kept_row % vector == 0 ? kept_row_tiles : row_tiles;
+  return p.left_row == 1 && p.left_depth == panel_lanes ? lane_tiles : any_tiles;
+}
 
 inline Index furthest(const std::int32_t* reach, Index rows, Index most) {
   Index far = 0;
@@ -213,6 +211,7 @@ void multiply(const FusedProduct& p) {
                     p.prefetch && p.depth > 0 ? p.prefetch_count / (made * p.depth) + 1 : 0,
                     p.depth > 0 ? tile_rows * p.left_row / p.depth : 0};
   for (Index column = 0; column < p.columns; column += tile_columns) {
+    const Tiles& tiles = tiles_for(p, p.kept && column == 0);
     Index rows = 0;
     for (Index row = 0; row < p.rows; row += rows, prefetch.wanted += prefetch.wanted_step * p.depth) {
       // the last two tiles have similar heights: a low one waits for its sums
