@@ -4,31 +4,11 @@
 #include <numbers>
 #include <string>
 
+#include "core/tensor/eigen_maps.h"
 #include "core/tensor/float_dispatch.h"
 
 namespace headwise {
 namespace {
-
-// cos θ and sin θ of every position and pair, computed once for all batches and heads.
-struct Rotations {
-  std::vector<double> cosines;  // (T,R/2)
-  std::vector<double> sines;
-};
-
-Rotations rotations_of(Index positions, std::span<const double> inverse_frequencies, Index first_position) {
-  Rotations rotations;
-  const auto count = static_cast<std::size_t>(positions) * inverse_frequencies.size();
-  rotations.cosines.reserve(count);
-  rotations.sines.reserve(count);
-  for (Index t = 0; t < positions; ++t) {
-    for (const double frequency : inverse_frequencies) {
-      const double angle = static_cast<double>(first_position + t) * frequency;
-      rotations.cosines.push_back(std::cos(angle));
-      rotations.sines.push_back(std::sin(angle));
-    }
-  }
-  return rotations;
-}
 
 void check_widths(const Shape& shape, std::span<const double> inverse_frequencies) {
   const std::string got = shape.to_string();
@@ -49,24 +29,20 @@ Tensor rotated(const Tensor& x, std::span<const double> inverse_frequencies, Ind
   Tensor out = x;
   if (x.size() == 0) return out;
   const Index positions = shape.size(shape.rank() - 2);
-  const auto width = static_cast<std::size_t>(shape.size(shape.rank() - 1));
-  const std::size_t pairs = inverse_frequencies.size();
-  const Rotations rotations = rotations_of(positions, inverse_frequencies, first_position);
+  const Eigen::Map<const Eigen::RowVectorXd> frequencies(inverse_frequencies.data(),
+                                                         std::ssize(inverse_frequencies));
+  const Index pairs = frequencies.size();
+  const auto position = Eigen::VectorXd::NullaryExpr(
+      positions, [&](Index t) { return static_cast<double>(first_position + t); });
+  const Eigen::ArrayXXd angles = position * frequencies;  // (T,R/2)
+  const Eigen::ArrayXXd cosines = angles.cos(), sines = direction * angles.sin();
   dispatch_float(x.dtype(), [&]<class T>() {
-    const std::span<T> values = out.values<T>();
-    const auto length = static_cast<std::size_t>(positions);
-    for (std::size_t row = 0; row * width < values.size(); ++row) {
-      T* const first = values.data() + row * width;
-      T* const second = first + pairs;
-      const std::size_t rotate = row % length * pairs;
-      for (std::size_t j = 0; j < pairs; ++j) {
-        const double cosine = rotations.cosines[rotate + j];
-        const double sine = direction * rotations.sines[rotate + j];
-        const auto a = static_cast<double>(first[j]);
-        const auto b = static_cast<double>(second[j]);
-        first[j] = static_cast<T>(a * cosine - b * sine);
-        second[j] = static_cast<T>(b * cosine + a * sine);
-      }
+    auto rows = all_rows<T>(out);
+    for (Index row = 0; row < rows.rows(); ++row) {
+      const auto cosine = cosines.row(row % positions), sine = sines.row(row % positions);
+      const WideRow x_row = wide_row<T>(x, row), a = x_row.head(pairs), b = x_row.segment(pairs, pairs);
+      rows.row(row).head(pairs) = (a * cosine - b * sine).template cast<T>();
+      rows.row(row).segment(pairs, pairs) = (b * cosine + a * sine).template cast<T>();
     }
   });
   return out;

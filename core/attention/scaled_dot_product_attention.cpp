@@ -1,7 +1,6 @@
 #include "core/attention/scaled_dot_product_attention.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <vector>
 
@@ -118,16 +117,14 @@ ProductChange incremental_attention_scores(const Tensor& q_heads, const Tensor& 
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale) {
   Tensor scaled = Tensor::unwritten(scores.shape(), scores.dtype());
   dispatch_float(scores.dtype(), [&]<class T>() {
-    const T* const from = scores.values<T>().data();
-    T* const to = scaled.values<T>().data();
     const double cost = scale.is_linear() ? 2.0 * static_cast<double>(scale.steps.size()) : 30.0;
     for_ranges(scores.size(), cost, [&](Index first, Index last) {
-      std::array<double, 256> some;
-      for (Index at = first; at < last; at += std::ssize(some)) {
-        const Index count = std::min<Index>(std::ssize(some), last - at);
-        std::copy_n(from + at, count, some.begin());
-        scale.apply({some.data(), static_cast<std::size_t>(count)});
-        std::transform(some.begin(), some.begin() + count, to + at, [](double x) { return static_cast<T>(x); });
+      constexpr Index at_once = 1024;
+      for (Index at = first; at < last; at += at_once) {
+        const Index count = std::min(at_once, last - at);
+        Eigen::ArrayXd some = all_cells<T>(scores).segment(at, count).template cast<double>();
+        scale.apply(some);
+        all_cells<T>(scaled).segment(at, count) = some.cast<T>();
       }
     });
   });
@@ -248,10 +245,10 @@ Tensor mask_scores_gradient(const Tensor& grad_masked_scores, const Tensor& mask
 Tensor scale_scores_gradient(const Tensor& grad_scaled_scores, const Tensor& scores, const ScoreScale& scale) {
   Tensor grad(scores.shape(), scores.dtype());
   dispatch_float(grad.dtype(), [&]<class T>() {
-    const auto from = grad_scaled_scores.values<T>(), score = scores.values<T>();
-    for (std::size_t i = 0; i < from.size(); ++i)
-      grad.values<T>()[i] =
-          static_cast<T>(scale.gradient(static_cast<double>(from[i]), static_cast<double>(score[i])));
+    all_cells<T>(grad) =
+        all_cells<T>(grad_scaled_scores).binaryExpr(all_cells<T>(scores), [&](T from, T score) {
+          return static_cast<T>(scale.gradient(static_cast<double>(from), static_cast<double>(score)));
+        });
   });
   return grad;
 }

@@ -27,21 +27,6 @@ bool is_default_scale(const AttentionOptions& options) {
   return !options.scale && score_scale(options).steps.size() == 1;
 }
 
-void ScoreStep::apply(std::span<double> x) const {
-  const double c = number;
-  switch (kind) {
-    case Kind::times:
-      for (double& cell : x) cell = cell * c;
-      return;
-    case Kind::over:
-      for (double& cell : x) cell = cell / c;
-      return;
-    case Kind::cap:
-      for (double& cell : x) cell = c * std::tanh(cell / c);
-      return;
-  }
-}
-
 double ScoreStep::slope(double x) const {
   const double squashed = std::tanh(x / number);
   return 1.0 - squashed * squashed;
@@ -64,10 +49,6 @@ bool ScoreScale::is_linear() const {
   return std::ranges::all_of(steps, &ScoreStep::is_linear);
 }
 
-void ScoreScale::apply(std::span<double> x) const {
-  for (const ScoreStep& step : steps) step.apply(x);
-}
-
 double ScoreScale::gradient(double of_scaled, double score) const {
   if (!is_linear()) each_slope(score, [&](const char*, double slope) { of_scaled *= slope; });
   return linear(of_scaled);
@@ -75,7 +56,7 @@ double ScoreScale::gradient(double of_scaled, double score) const {
 
 double ScoreScale::linear(double x) const {
   for (const ScoreStep& step : steps)
-    if (step.is_linear()) step.apply({&x, 1});
+    if (step.is_linear()) step.apply(x);
   return x;
 }
 

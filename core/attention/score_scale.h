@@ -3,8 +3,8 @@
 // Need", 3.2.1; ONNX Attention, opset 23 (softcap).
 #pragma once
 
+#include <cmath>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,15 +28,35 @@ struct ScoreStep {
 
   bool is_linear() const { return kind != Kind::cap; }
   double slope(double x) const;  // of a step that is not linear
-  void apply(std::span<double> x) const;
+  // Of a number, or of an Eigen array of them.
+  template <class X>
+  void apply(X& x) const {
+    using std::tanh;
+    const double c = number;
+    switch (kind) {
+      case Kind::times:
+        x = x * c;
+        return;
+      case Kind::over:
+        x = x / c;
+        return;
+      case Kind::cap:
+        x = c * tanh(x / c);
+        return;
+    }
+  }
   std::string text(const std::string& x, const ScoreNotation& notation) const;
 };
 
 struct ScoreScale {
   std::vector<ScoreStep> steps;
 
-  void apply(std::span<double> x) const;  // scores become scaled scores
-  double scaled(double score) const { return apply({&score, 1}), score; }
+  // Scores become scaled scores.
+  template <class X>
+  void apply(X& x) const {
+    for (const ScoreStep& step : steps) step.apply(x);
+  }
+  double scaled(double score) const { return apply(score), score; }
   double gradient(double of_scaled, double score) const;  // d score from d scaled score
   bool is_linear() const;                                 // then the score itself is not in its gradient
   // f(name, number) for the factors of the derivative at a score that are no constants: "1 − tanh²".
@@ -44,7 +64,7 @@ struct ScoreScale {
   void each_slope(double score, F&& f) const {
     for (const ScoreStep& step : steps) {
       if (!step.is_linear()) f("1 − tanh²", step.slope(score));
-      if (&step != &steps.back()) step.apply({&score, 1});
+      if (&step != &steps.back()) step.apply(score);
     }
   }
 
