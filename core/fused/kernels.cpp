@@ -1,4 +1,4 @@
-// Compiled once for each instruction set (core/tensor/vectors.h). Includes nothing that could be instantiated
+// Compiled once for each instruction set (core/fused/vectors.h). Includes nothing that could be instantiated
 // elsewhere with other flags.
 #include "core/fused/kernels.h"
 

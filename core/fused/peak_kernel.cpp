@@ -1,6 +1,6 @@
-// Compiled once for each instruction set (core/tensor/vectors.h).
+// Compiled once for each instruction set (core/fused/vectors.h).
 #include "core/fused/machine_speed.h"
-#include "core/tensor/vectors.h"
+#include "core/fused/vectors.h"
 
 namespace headwise {
 namespace {

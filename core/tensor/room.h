@@ -20,4 +20,3 @@
 #include "core/tensor/strided_layout.h"
 #include "core/tensor/task_threads.h"
 #include "core/tensor/tensor.h"
-#include "core/tensor/vectors.h"

@@ -1,125 +1,119 @@
 // The whole model, forward and back, over a few sequences. Compiled once for each instruction set and type of
-// numbers (core/tensor/vectors.h). Includes nothing that could be instantiated elsewhere with other flags.
+// numbers (headwise_kernels in core/CMakeLists.txt). Eigen has a name of its own for each instruction set;
+// nothing else that this includes could be instantiated elsewhere with other flags.
+#include "core/tensor/kernel_table.h"
 #include "core/train/chunk_attention.h"
 
 namespace headwise {
 namespace {
 
 // stream = embedding[token] + positions[t]
-void embed(const Work& work) {
+void embed(const Work& work, Rows stream) {
   const ModelPlaces& places = *work.places;
-  const Index step = work.width_step;
-  for (Index row = 0; row < work.sequences * work.tokens; ++row) {
-    const Index t = row % work.tokens;
-    const Real* const token = work.weights + places.embedding.at + work.token[row] * step;
-    const Real* const position = places.positions.rows > 0 ? work.weights + places.positions.at + t * step
-                                 : work.sinusoids          ? work.sinusoids + t * step
-                                                           : nullptr;
-    Real* const x = work.scratch.stream + row * step;
-    for (Index c = 0; c < step; c += vector)
-      store(x + c, position ? load(token + c) + load(position + c) : load(token + c));
+  const ConstRows embedding = weight_of(work, places.embedding);
+  for (Index row = 0; row < stream.rows(); ++row) stream.row(row) = embedding.row(work.token[row]);
+  const Real* const positions = places.positions.rows > 0 ? work.weights + places.positions.at : work.sinusoids;
+  if (!positions) return;
+  for (Index n = 0; n < work.sequences; ++n)
+    stream.middleRows(n * work.tokens, work.tokens) +=
+        rows_at(positions, work.tokens, work.width_step, work.width_step);
+}
+
+void embed_backward(const Work& work, const Rows& grad_stream) {
+  const ModelPlaces& places = *work.places;
+  keep_shares(work, places.embedding, grad_stream.rows(), nullptr, [&](Index i, Index row, Index column) {
+    return work.token[i] == row ? grad_stream(i, column) : 0;
+  });
+  keep_shares(work, places.positions, grad_stream.rows(), nullptr, [&](Index i, Index row, Index column) {
+    return i % work.tokens == row ? grad_stream(i, column) : 0;
+  });
+  Rows embedding = gradient_of(work, places.embedding), positions = gradient_of(work, places.positions);
+  for (Index row = 0; row < grad_stream.rows(); ++row) {
+    embedding.row(work.token[row]) += grad_stream.row(row);
+    if (places.positions.rows > 0) positions.row(row % work.tokens) += grad_stream.row(row);
   }
 }
 
-void embed_backward(const Work& work) {
-  const ModelPlaces& places = *work.places;
-  const Index step = work.width_step;
-  const auto add_row = [&](const MatrixPlace& place, Index at, const Real* grad) {
-    Real* const to = work.gradients + place.at + at * step;
-    for (Index c = 0; c < step; c += vector) store(to + c, load(to + c) + load(grad + c));
-  };
-  const Index rows = work.sequences * work.tokens;
-  const Real* const stream = work.scratch.grad_stream;
-  keep_shares(work, places.embedding, rows, nullptr, [&](Index i, Index row, Index column) {
-    return work.token[i] == row ? stream[i * step + column] : 0;
-  });
-  keep_shares(work, places.positions, rows, nullptr, [&](Index i, Index row, Index column) {
-    return i % work.tokens == row ? stream[i * step + column] : 0;
-  });
-  for (Index row = 0; row < rows; ++row) {
-    const Real* const grad = stream + row * step;
-    add_row(places.embedding, work.token[row], grad);
-    if (places.positions.rows > 0) add_row(places.positions, row % work.tokens, grad);
-  }
-}
-
-void add_rows(Index count, const Real* x, Real* to) {
-  for (Index i = 0; i < count; i += vector) store(to + i, load(to + i) + load(x + i));
+// Buffers of a chunk, a row for each token.
+Rows token_rows(const Work& work, Real* at, Index step) {
+  return rows_at(at, work.sequences * work.tokens, step, step);
 }
 
 void layer_forward(const Work& work, const LayerPlaces& places, const LayerRows<Real>& layer,
                    const Real* dropout) {
-  const Index rows = work.sequences * work.tokens;
-  Real* const stream = work.scratch.stream;
-  layer_norm(work, places.norm1_weight, places.norm1_bias, rows, stream, layer.attention_input);
-  linear(work, places.in_weight, places.in_bias, rows, layer.attention_input.out, work.width_step, layer.in);
+  const Index rows = work.sequences * work.tokens, width_step = work.width_step;
+  Rows stream = token_rows(work, work.scratch.stream, width_step);
+  const Rows heads = token_rows(work, layer.heads, work.heads_step);
+  layer_norm(work, places.norm1_weight, places.norm1_bias, stream, layer.attention_input);
+  linear(work, places.in_weight, places.in_bias, token_rows(work, layer.attention_input.out, width_step),
+         token_rows(work, layer.in, work.in_step));
   attend(work, layer, dropout);
-  if (places.out_weight.rows > 0) {
-    linear(work, places.out_weight, places.out_bias, rows, layer.heads, work.heads_step, stream, true);
-  } else {
-    add_rows(rows * work.width_step, layer.heads, stream);
-  }
+  if (places.out_weight.rows > 0)
+    add_linear(work, places.out_weight, places.out_bias, heads, stream);
+  else
+    stream += heads;
   if (work.hidden == 0) return;
-  layer_norm(work, places.norm2_weight, places.norm2_bias, rows, stream, layer.feed_forward_input);
-  linear(work, places.linear1_weight, places.linear1_bias, rows, layer.feed_forward_input.out,
-         work.width_step, layer.before);
+  layer_norm(work, places.norm2_weight, places.norm2_bias, stream, layer.feed_forward_input);
+  linear(work, places.linear1_weight, places.linear1_bias,
+         token_rows(work, layer.feed_forward_input.out, width_step),
+         token_rows(work, layer.before, work.hidden_step));
   activate(work, rows, layer.before, layer.hidden);
-  linear(work, places.linear2_weight, places.linear2_bias, rows, layer.hidden, work.hidden_step, stream, true);
+  add_linear(work, places.linear2_weight, places.linear2_bias,
+             token_rows(work, layer.hidden, work.hidden_step), stream);
 }
 
 void layer_backward(const Work& work, const LayerPlaces& places, const LayerRows<Real>& layer,
                     const Real* dropout) {
   const ChunkScratch<Real>& scratch = work.scratch;
   const Index rows = work.sequences * work.tokens, width_step = work.width_step;
+  const Rows grad_stream = token_rows(work, scratch.grad_stream, width_step),
+             grad_narrow = token_rows(work, scratch.grad_narrow, width_step),
+             grad_hidden = token_rows(work, scratch.grad_wide, work.hidden_step),
+             grad_heads = token_rows(work, scratch.grad_heads, work.heads_step),
+             grad_in = token_rows(work, scratch.grad_wide, work.in_step);
   if (work.hidden > 0) {
-    linear_backward(work, places.linear2_weight, places.linear2_bias, rows, scratch.grad_stream, width_step,
-                    layer.hidden, scratch.grad_wide);
+    linear_backward(work, places.linear2_weight, places.linear2_bias, grad_stream,
+                    token_rows(work, layer.hidden, work.hidden_step), grad_hidden);
     activate_backward(work, rows, layer.before, scratch.grad_wide);
-    linear_backward(work, places.linear1_weight, places.linear1_bias, rows, scratch.grad_wide,
-                    work.hidden_step, layer.feed_forward_input.out, scratch.grad_narrow);
-    layer_norm_backward(work, places.norm2_weight, places.norm2_bias, rows, scratch.grad_narrow,
-                        layer.feed_forward_input, scratch.grad_stream);
+    linear_backward(work, places.linear1_weight, places.linear1_bias, grad_hidden,
+                    token_rows(work, layer.feed_forward_input.out, width_step), grad_narrow);
+    layer_norm_backward(work, places.norm2_weight, places.norm2_bias, grad_narrow, layer.feed_forward_input,
+                        grad_stream);
   }
-  const Real* grad_heads = scratch.grad_stream;  // without W_O
-  if (places.out_weight.rows > 0) {
-    linear_backward(work, places.out_weight, places.out_bias, rows, scratch.grad_stream, width_step,
-                    layer.heads, scratch.grad_heads);
-    grad_heads = scratch.grad_heads;
-  }
-  attend_backward(work, layer, dropout, grad_heads, scratch.grad_wide);
-  linear_backward(work, places.in_weight, places.in_bias, rows, scratch.grad_wide, work.in_step,
-                  layer.attention_input.out, scratch.grad_narrow);
-  layer_norm_backward(work, places.norm1_weight, places.norm1_bias, rows, scratch.grad_narrow,
-                      layer.attention_input, scratch.grad_stream);
+  const bool projected = places.out_weight.rows > 0;  // by W_O
+  if (projected)
+    linear_backward(work, places.out_weight, places.out_bias, grad_stream,
+                    token_rows(work, layer.heads, work.heads_step), grad_heads);
+  attend_backward(work, layer, dropout, projected ? scratch.grad_heads : scratch.grad_stream,
+                  scratch.grad_wide);
+  linear_backward(work, places.in_weight, places.in_bias, grad_in,
+                  token_rows(work, layer.attention_input.out, width_step), grad_narrow);
+  layer_norm_backward(work, places.norm1_weight, places.norm1_bias, grad_narrow, layer.attention_input,
+                      grad_stream);
 }
 
 // The rows whose prediction counts, gathered in scratch.counted_input.
 Index gather_counted(const Work& work) {
-  const ChunkScratch<Real>& scratch = work.scratch;
-  const Index step = work.width_step;
+  const Rows stream = token_rows(work, work.scratch.stream, work.width_step);
+  Rows counted = token_rows(work, work.scratch.counted_input, work.width_step);
   Index count = 0;
-  for (Index row = 0; row < work.sequences * work.tokens; ++row) {
+  for (Index row = 0; row < stream.rows(); ++row) {
     if (work.target[row] < 0) continue;
-    scratch.counted_rows[count] = row;
-    copy_columns(scratch.stream + row * step, step, 1, step, scratch.counted_input + count * step, step);
+    work.scratch.counted_rows[count] = row;
+    counted.row(count) = stream.row(row);
     ++count;
   }
   return count;
 }
 
 // The loss of a row of logits, which become their gradients.
-double cross_entropy(const Work& work, Real* logits, Index target, bool& is_correct) {
-  const Index step = work.vocabulary_step;
+double cross_entropy(const Work& work, Row logits, Index target, bool& is_correct) {
   Index best = 0;
-  for (Index v = 1; v < work.vocabulary; ++v)
-    if (logits[v] > logits[best]) best = v;
+  const Real most = logits.maxCoeff(&best), of_target = logits[target];
   is_correct = best == target;
-  const Real of_target = logits[target], most = logits[best];
-  for (Index v = work.vocabulary; v < step; ++v) logits[v] = -infinity;
-  for (Index c = 0; c < step; c += vector) store(logits + c, exponential(load(logits + c) - all(most)));
-  const Real sum = row_sum(step, [&](Index c) { return load(logits + c); });
-  const Vector share = all(work.grad_of_loss / sum);
-  for (Index c = 0; c < step; c += vector) store(logits + c, load(logits + c) * share);
+  logits = exponential(logits - most);
+  const Real sum = logits.sum();
+  logits *= work.grad_of_loss / sum;
   logits[target] -= work.grad_of_loss;
   // In long double, whose logarithm is the same on every machine.
   return static_cast<double>(__builtin_logl(static_cast<long double>(sum)) + static_cast<long double>(most) -
@@ -129,40 +123,40 @@ double cross_entropy(const Work& work, Real* logits, Index target, bool& is_corr
 void predict(Work& work) {
   const ModelPlaces& places = *work.places;
   const ChunkScratch<Real>& scratch = work.scratch;
-  const Index count = gather_counted(work);
-  layer_norm(work, places.norm_weight, places.norm_bias, count, scratch.counted_input, scratch.counted);
-  linear(work, places.unembedding, {}, count, scratch.counted.out, work.width_step, scratch.logits);
+  const Index count = gather_counted(work), step = work.width_step;
+  Rows counted_input = rows_at(scratch.counted_input, count, step, step);
+  const Rows counted = rows_at(scratch.counted.out, count, step, step),
+             logits = rows_at(scratch.logits, count, work.vocabulary_step, work.vocabulary_step);
+  layer_norm(work, places.norm_weight, places.norm_bias, counted_input, scratch.counted);
+  linear(work, places.unembedding, {}, counted, logits);
   for (Index i = 0; i < count; ++i) {
     bool is_correct = false;
-    work.loss += cross_entropy(work, scratch.logits + i * work.vocabulary_step,
+    work.loss += cross_entropy(work, Row(scratch.logits + i * work.vocabulary_step, work.vocabulary),
                                work.target[scratch.counted_rows[i]], is_correct);
     work.correct += is_correct;
   }
   work.counted += count;
   if (!work.gradients) return;
-  const Index step = work.width_step;
-  linear_backward(work, places.unembedding, {}, count, scratch.logits, work.vocabulary_step,
-                  scratch.counted.out, scratch.grad_narrow, scratch.counted_rows);
-  Real* const gathered = scratch.counted_input;  // its gradient from here on
-  for (Index i = 0; i < count * step; ++i) gathered[i] = 0;
-  layer_norm_backward(work, places.norm_weight, places.norm_bias, count, scratch.grad_narrow, scratch.counted,
-                      gathered, scratch.counted_rows);
-  for (Index i = 0; i < work.sequences * work.tokens * step; ++i) scratch.grad_stream[i] = 0;
-  for (Index i = 0; i < count; ++i)
-    copy_columns(gathered + i * step, step, 1, step, scratch.grad_stream + scratch.counted_rows[i] * step,
-                 step);
+  const Rows grad_counted = rows_at(scratch.grad_narrow, count, step, step);
+  linear_backward(work, places.unembedding, {}, logits, counted, grad_counted, scratch.counted_rows);
+  counted_input.setZero();  // its gradient from here on
+  layer_norm_backward(work, places.norm_weight, places.norm_bias, grad_counted, scratch.counted,
+                      counted_input, scratch.counted_rows);
+  Rows grad_stream = token_rows(work, scratch.grad_stream, step);
+  grad_stream.setZero();
+  for (Index i = 0; i < count; ++i) grad_stream.row(scratch.counted_rows[i]) = counted_input.row(i);
 }
 
 void run_chunk(Work& work) {
   const ModelPlaces& places = *work.places;
-  embed(work);
+  embed(work, token_rows(work, work.scratch.stream, work.width_step));
   for (Index layer = 0; layer < work.layers; ++layer)
     layer_forward(work, places.layers[layer], work.layer[layer], work.dropout[layer]);
   predict(work);
   if (!work.gradients) return;
   for (Index layer = work.layers - 1; layer >= 0; --layer)
     layer_backward(work, places.layers[layer], work.layer[layer], work.dropout[layer]);
-  embed_backward(work);
+  embed_backward(work, token_rows(work, work.scratch.grad_stream, work.width_step));
 }
 
 }  // namespace

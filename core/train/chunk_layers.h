@@ -12,12 +12,28 @@ using Norm = NormRows<Real>;
 
 constexpr Real norm_epsilon = static_cast<Real>(1e-5);
 
-// out (rows,out) = x·Wᵀ + b, or added to what it holds.
-void linear(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, Index rows, const Real* x,
-            Index x_step, Real* out, bool add = false) {
-  multiply(rows, weight.columns, weight.transposed_step, {x, x_step, 1},
-           {work.transposed_weights + weight.transposed_at, weight.transposed_step},
-           {out, weight.transposed_step, add, bias.rows > 0 ? work.weights + bias.at : nullptr});
+ConstRows weight_of(const Work& work, const MatrixPlace& place) {
+  return rows_at(work.weights + place.at, place.rows, place.step, place.step);
+}
+Rows gradient_of(const Work& work, const MatrixPlace& place) {
+  return rows_at(work.gradients + place.at, place.rows, place.step, place.step);
+}
+ConstRows transposed_weight(const Work& work, const MatrixPlace& place) {
+  return rows_at(work.transposed_weights + place.transposed_at, place.columns, place.transposed_step,
+                 place.transposed_step);
+}
+
+// y = x·Wᵀ + b
+void linear(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, const GivenRows& x, Rows y) {
+  const ConstRows b = rows_at(work.weights + bias.at, bias.rows > 0 ? y.rows() : 0, y.cols(), 0);
+  add_product(b, x, transposed_weight(work, weight), y);
+}
+
+// y += x·Wᵀ + b
+void add_linear(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, const GivenRows& x,
+                Rows y) {
+  y.rowwise() += weight_of(work, bias).row(0);
+  multiply(x, transposed_weight(work, weight), y, true);
 }
 
 // Adds to work.shares what each of `rows` rows adds to the watched value, if that is one of `place`: share(i,
@@ -30,126 +46,93 @@ inline void keep_shares(const Work& work, const MatrixPlace& place, Index rows, 
   for (Index i = 0; i < rows; ++i) work.shares[of ? of[i] : i] += share(i, at / place.step, at % place.step);
 }
 
-// grad_x (rows,in) = grad_y·W; the gradients of W and b are added to. `of` as above.
-void linear_backward(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, Index rows,
-                     const Real* grad_y, Index y_step, const Real* x, Real* grad_x, const Index* of = nullptr) {
-  keep_shares(work, weight, rows, of, [&](Index i, Index row, Index column) {
-    return grad_y[i * y_step + row] * x[i * weight.step + column];
-  });
-  keep_shares(work, bias, rows, of, [&](Index i, Index, Index column) { return grad_y[i * y_step + column]; });
-  multiply(rows, weight.rows, weight.step, {grad_y, y_step, 1}, {work.weights + weight.at, weight.step},
-           {grad_x, weight.step});
-  multiply(weight.rows, rows, weight.step, {grad_y, 1, y_step}, {x, weight.step},
-           {work.gradients + weight.at, weight.step, true});
-  if (bias.rows == 0) return;
-  Real* const grad_bias = work.gradients + bias.at;
-  for (Index c = 0; c < bias.step; c += vector) {
-    Vector sum = load(grad_bias + c);
-    for (Index r = 0; r < rows; ++r) sum += load(grad_y + r * y_step + c);
-    store(grad_bias + c, sum);
-  }
+// dL/dx = dL/dy·W, dL/dW += (dL/dy)ᵀ·x, dL/db += Σ dL/dy. `of` as above.
+void linear_backward(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias,
+                     const GivenRows& grad_y, const GivenRows& x, Rows grad_x, const Index* of = nullptr) {
+  keep_shares(work, weight, x.rows(), of,
+              [&](Index i, Index row, Index column) { return grad_y(i, row) * x(i, column); });
+  keep_shares(work, bias, x.rows(), of, [&](Index i, Index, Index column) { return grad_y(i, column); });
+  multiply(grad_y, weight_of(work, weight), grad_x);
+  multiply(grad_y.transpose(), x, gradient_of(work, weight), true);
+  if (bias.rows > 0) gradient_of(work, bias) += grad_y.colwise().sum();
 }
 
 // norm.out = LayerNorm(x); without norms, x.
-void layer_norm(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, Index rows,
-                const Real* x, const Norm& norm) {
-  const Index width = work.width, step = work.width_step;
-  const Real per_column = 1 / static_cast<Real>(width);
-  const Real* const w = work.weights + weight.at;
-  const Real* const b = work.weights + bias.at;
-  for (Index r = 0; r < rows; ++r) {
-    const Real* const from = x + r * step;
-    Real* const out = norm.out + r * step;
-    if (!work.norms) {
-      for (Index c = 0; c < step; c += vector) store(out + c, load(from + c));
-      continue;
-    }
-    Real* const normalised = norm.normalised + r * step;
-    const Vector mean = all(row_sum(step, [&](Index c) { return load(from + c); }) * per_column);
-    for (Index c = 0; c < step; c += vector) store(normalised + c, load(from + c) - mean);
-    for (Index c = width; c < step; ++c) normalised[c] = 0;
-    const Real variance =
-        row_sum(step, [&](Index c) { return load(normalised + c) * load(normalised + c); }) * per_column;
-    const Real inverse =
-        1 / static_cast<Real>(wide_numbers ? __builtin_sqrt(variance + norm_epsilon)
-                                           : __builtin_sqrtf(static_cast<float>(variance + norm_epsilon)));
-    norm.inverse[r] = inverse;
-    for (Index c = 0; c < step; c += vector) {
-      const Vector scaled = load(normalised + c) * all(inverse);
-      store(normalised + c, scaled);
-      store(out + c, scaled * load(w + c) + load(b + c));
-    }
+void layer_norm(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, const GivenRows& x,
+                const Norm& norm) {
+  if (!work.norms) {
+    rows_at(norm.out, x.rows(), x.cols(), x.cols()) = x;
+    return;
+  }
+  const ConstRow w(work.weights + weight.at, work.width), b(work.weights + bias.at, work.width);
+  for (Index r = 0; r < x.rows(); ++r) {
+    const Index at = r * work.width_step;
+    const ConstRow from(x.data() + at, work.width);
+    Row normalised(norm.normalised + at, work.width);
+    normalised = from - from.mean();
+    norm.inverse[r] = 1 / Eigen::numext::sqrt(normalised.square().mean() + norm_epsilon);
+    normalised *= norm.inverse[r];
+    Row(norm.out + at, work.width) = normalised * w + b;
   }
 }
 
-// grad_x += d(loss)/d(x) from grad_out; the gradients of weight and bias are added to. `of` as above.
-void layer_norm_backward(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, Index rows,
-                         const Real* grad_out, const Norm& norm, Real* grad_x, const Index* of = nullptr) {
-  const Index step = work.width_step;
-  keep_shares(work, weight, rows, of, [&](Index i, Index, Index column) {
-    return grad_out[i * step + column] * norm.normalised[i * step + column];
-  });
-  keep_shares(work, bias, rows, of, [&](Index i, Index, Index column) { return grad_out[i * step + column]; });
-  const Real per_column = 1 / static_cast<Real>(work.width);
-  const Real* const w = work.weights + weight.at;
-  Real* const grad_weight = work.gradients + weight.at;
-  Real* const grad_bias = work.gradients + bias.at;
-  for (Index r = 0; r < rows; ++r) {
-    const Real* const g = grad_out + r * step;
-    Real* const to = grad_x + r * step;
-    if (!work.norms) {
-      for (Index c = 0; c < step; c += vector) store(to + c, load(to + c) + load(g + c));
-      continue;
-    }
-    const Real* const normalised = norm.normalised + r * step;
-    const Vector mean = all(row_sum(step, [&](Index c) { return load(g + c) * load(w + c); }) * per_column);
-    const Vector along = all(
-        row_sum(step, [&](Index c) { return load(g + c) * load(w + c) * load(normalised + c); }) * per_column);
-    const Vector inverse = all(norm.inverse[r]);
-    for (Index c = 0; c < step; c += vector) {
-      const Vector grad = load(g + c), x = load(normalised + c);
-      store(grad_weight + c, load(grad_weight + c) + grad * x);
-      store(grad_bias + c, load(grad_bias + c) + grad);
-      store(to + c, load(to + c) + inverse * (grad * load(w + c) - mean - x * along));
-    }
+// dL/dx += (g∘w − mean(g∘w) − x̂·mean(g∘w∘x̂))/√(var + ε) of each row, where g is dL/d(out); the gradients of
+// weight and bias are added to. `of` as above.
+void layer_norm_backward(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias,
+                         const GivenRows& grad_out, const Norm& norm, Rows grad_x, const Index* of = nullptr) {
+  const Rows normalised = rows_at(norm.normalised, grad_out.rows(), grad_out.cols(), grad_out.cols());
+  keep_shares(work, weight, grad_out.rows(), of,
+              [&](Index i, Index, Index column) { return grad_out(i, column) * normalised(i, column); });
+  keep_shares(work, bias, grad_out.rows(), of,
+              [&](Index i, Index, Index column) { return grad_out(i, column); });
+  if (!work.norms) {
+    grad_x += grad_out;
+    return;
+  }
+  const ConstRow w(work.weights + weight.at, work.width);
+  Row grad_weight(work.gradients + weight.at, work.width), grad_bias(work.gradients + bias.at, work.width);
+  for (Index r = 0; r < grad_out.rows(); ++r) {
+    const Index at = r * work.width_step;
+    const ConstRow g(grad_out.data() + at, work.width), x(norm.normalised + at, work.width);
+    const Real mean = (g * w).mean(), along = (g * w * x).mean();
+    grad_weight += g * x;
+    grad_bias += g;
+    Row(grad_x.data() + at, work.width) += (g * w - mean - x * along) * norm.inverse[r];
   }
 }
 
-constexpr Real gelu_slope = static_cast<Real>(0.79788456080286535588);  // √(2/π)
+constexpr Real gelu_slope = static_cast<Real>(1.59576912160573071176);  // 2·√(2/π)
 constexpr Real gelu_cubic = static_cast<Real>(0.044715);
 
-// tanh of the inner function of gelu's approximation, by e^(−2|u|).
-inline Vector gelu_tanh(Vector x) {
-  const Vector u = (x + x * x * x * gelu_cubic) * gelu_slope;
-  const Integers negative = u < Vector{};
-  const Vector e = exponential((negative ? u : -u) * 2);
-  const Vector size = (1 - e) / (1 + e);
-  return negative ? -size : size;
+// gelu(x)/x = ½·(1 + tanh(u)) = 1/(1 + e^(−2u)), where u = √(2/π)·(x + 0.044715·x³).
+template <class Array>
+auto gelu_gate(const Array& x) {
+  return (((x.square() * gelu_cubic + 1) * x * -gelu_slope).exp() + 1).inverse();
 }
 
 void activate(const Work& work, Index rows, const Real* before, Real* hidden) {
-  const Vector zero{};
-  for (Index i = 0; i < rows * work.hidden_step; i += vector) {
-    const Vector x = load(before + i);
-    const Integers dropped = x <= zero;
-    store(hidden + i, work.relu ? (dropped ? zero : x) : x * (gelu_tanh(x) + 1) * static_cast<Real>(0.5));
-  }
+  const ConstRow x(before, rows * work.hidden_step);
+  Row out(hidden, rows * work.hidden_step);
+  if (work.relu)
+    out = (x <= 0).select(Real(0), x);
+  else
+    out = x * gelu_gate(x);
 }
 
 // grad_hidden becomes the gradient before the activation.
 void activate_backward(const Work& work, Index rows, const Real* before, Real* grad_hidden) {
-  const Vector zero{};
-  for (Index i = 0; i < rows * work.hidden_step; i += vector) {
-    const Vector x = load(before + i), grad = load(grad_hidden + i);
-    if (work.relu) {
-      const Integers dropped = x <= zero;
-      store(grad_hidden + i, dropped ? zero : grad);
-      continue;
-    }
-    const Vector t = gelu_tanh(x);
-    const Vector slope = (x * x * (3 * gelu_cubic) + 1) * gelu_slope;
-    store(grad_hidden + i,
-          grad * ((t + 1) * static_cast<Real>(0.5) + x * static_cast<Real>(0.5) * (1 - t * t) * slope));
+  const Index count = rows * work.hidden_step;
+  if (work.relu) {
+    const ConstRow x(before, count);
+    Row grad(grad_hidden, count);
+    grad = (x <= 0).select(Real(0), grad);
+    return;
+  }
+  for (Index i = 0; i < count; i += train_padding) {  // a few at a time, so that their gates stay in registers
+    using Part = Eigen::Array<Real, 1, train_padding>;
+    const Part x = ConstRow(before + i, train_padding), gate = gelu_gate(x);
+    const auto slope = (x.square() * (3 * gelu_cubic) + 1) * gelu_slope;
+    Row(grad_hidden + i, train_padding) *= gate + x * gate * (1 - gate) * slope;
   }
 }
 

@@ -10,9 +10,6 @@
 namespace headwise {
 namespace {
 
-// Behind the last buffer: a head's columns are read in whole pads, which may reach beyond the last row.
-constexpr Index slack = 2 * train_padding;
-
 // The angle of pair j at a position: position·10000^(−2j/width), as of sinusoids and rotary_embedding.h.
 // Powers, sines and cosines are computed in long double, where they are the same on every machine.
 long double angle_of(Index position, Index pair, Index width) {
@@ -28,7 +25,7 @@ class Divider {
   explicit Divider(T* memory) : memory_(memory) {}
   T* take(Index count) {
     T* const at = memory_ ? memory_ + taken_ : nullptr;
-    taken_ += padded(count) + slack;
+    taken_ += padded(count);
     return at;
   }
   Index taken() const { return taken_; }
@@ -53,7 +50,6 @@ void set_sizes(const TrainModelConfig& config, Index length, ChunkWork<T>& work)
   work.hidden_step = padded(work.hidden);
   work.wide_step = std::max(work.in_step, work.hidden_step);
   work.vocabulary_step = padded(work.vocabulary);
-  work.head_step = padded(work.head_width);
   work.token_step = padded(length);
   work.tokens = length;
   work.norms = config.norms;
@@ -92,13 +88,9 @@ void divide_memory(Divider<T>& divider, bool drops, ChunkWork<T>& work, std::vec
   scratch.grad_narrow = divider.take(rows * work.width_step);
   scratch.grad_heads = divider.take(rows * work.heads_step);
   scratch.grad_wide = divider.take(rows * work.wide_step);
-  scratch.transposed_query = divider.take(work.head_width * work.token_step);
-  scratch.transposed_grad = divider.take(work.head_width * work.token_step);
+  scratch.transposed = divider.take(work.head_width * work.token_step);
   scratch.map = divider.take(map);
   scratch.grad_map = divider.take(map);
-  scratch.head_out = divider.take(work.tokens * work.head_step);
-  scratch.grad_key = divider.take(work.tokens * work.head_step);
-  scratch.grad_value = divider.take(work.tokens * work.head_step);
 }
 
 }  // namespace

@@ -65,13 +65,9 @@ struct ChunkScratch {
   T* grad_narrow;       // (rows,E)
   T* grad_heads;        // (rows,H·D)
   T* grad_wide;         // (rows,max(F,H·D+2·G·D))
-  T* transposed_query;  // (D,T) of one head
-  T* transposed_grad;   // (D,T)
+  T* transposed;        // (D,T): q of one head, or the gradient of its output
   T* map;               // (S,T)
   T* grad_map;          // (S,T)
-  T* head_out;          // (T,D)
-  T* grad_key;          // (S,D)
-  T* grad_value;        // (S,D)
   Index* counted_rows;  // (rows)
 };
 
@@ -83,7 +79,7 @@ struct ChunkWork {
   T* gradients;  // added to; null: forward only
 
   Index layers, width, heads, kv_heads, head_width, hidden, vocabulary;
-  Index width_step, in_step, heads_step, hidden_step, wide_step, vocabulary_step, head_step, token_step;
+  Index width_step, in_step, heads_step, hidden_step, wide_step, vocabulary_step, token_step;
   bool norms, relu, causal;
   T scale;
   const T* sinusoids;        // (T,E), or null
@@ -108,8 +104,8 @@ struct ChunkWork {
   Index counted, correct;
 };
 
-// In f64 every operation is rounded separately and every sum has a fixed order: the bits are the same on
-// every machine. In f32 multiply-adds are fused where the machine has them.
+// Every sum has a fixed order, which depends on the instruction set: on how wide its vectors are, and whether
+// it fuses multiply-adds.
 template <class T>
 struct ChunkKernels {
   void (*run)(ChunkWork<T>& work);

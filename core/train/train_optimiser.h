@@ -1,6 +1,6 @@
 // How the gradient of a step changes the parameters: SGD, momentum, Adam and AdamW as in torch.optim, with
-// warm-up, a cosine schedule and clipping by the global norm. In f64 the results have the same bits on every
-// machine and for any number of threads.
+// warm-up, a cosine schedule and clipping by the global norm. The results have the same bits for any
+// number of threads, and in f64, of the same gradients, on every machine.
 //
 // With g the gradient (clipped), w a parameter,
 // lr the learning rate of the step and t the number of steps including this one:

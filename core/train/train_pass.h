@@ -1,6 +1,6 @@
-// The forward and the backward pass of a trained model over a batch, on all available threads. In f64 the
-// results have the same bits on every machine; in f32 and f64 they do not depend on the number of threads:
-// sequences are always summed in the same order.
+// The forward and the backward pass of a trained model over a batch, on all available threads. The results do
+// not depend on the number of threads: sequences are always summed in the same order. They are rounded
+// differently with another instruction set.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,7 @@
 // Models that are trained when they are first read,
 // so that a page of a lesson can show a training that is stored nowhere:
 //
-//   builtin:trained/RECIPE/STEP    the checkpoint of a training after STEP steps, in f64:
-//                                  the same bits on every machine
+//   builtin:trained/RECIPE/STEP    the checkpoint of a training after STEP steps, in f64
 //
 // A recipe is the name of a task, then what differs from its usual settings, each after a comma,
 // as options of `headwise train`:

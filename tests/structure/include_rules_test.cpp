@@ -24,12 +24,12 @@ struct Room {
 // them back. core/gpu is the OpenGL compute path.
 constexpr long idle_lines = 200;  // that a budget may have
 const std::map<std::string, Room> rooms{
-    {"core/tensor", {2060, {}}},
+    {"core/tensor", {1980, {}}},
     {"core/attention", {9310, {"core/tensor"}}},
     {"core/compare", {5790, {"core/tensor", "core/attention"}}},
     {"core/files", {3840, {"core/tensor"}}},
     {"core/export", {5010, {"core/tensor", "core/attention", "core/files"}}},
-    {"core/fused", {3080, {"core/tensor", "core/attention"}}},
+    {"core/fused", {3090, {"core/tensor", "core/attention"}}},
     {"core/gpu", {4350, {"core/tensor", "core/attention"}}},
     {"core/model", {9050, {"core/tensor", "core/attention", "core/files"}}},
     {"core/scenario", {6100, {"core/tensor", "core/attention", "core/files", "core/model"}}},
@@ -39,7 +39,7 @@ const std::map<std::string, Room> rooms{
      {5500,
       {"core/tensor", "core/attention", "core/compare", "core/files", "core/export", "core/model",
        "core/scenario"}}},
-    {"core/train", {6380, {"core/tensor", "core/attention", "core/files", "core/model"}}},
+    {"core/train", {6300, {"core/tensor", "core/attention", "core/files", "core/model"}}},
     {"app/platform", {3230, {}}},
     {"app/session", {7780, {"app/platform"}}},
     {"app/content", {5280, {"app/session"}}},

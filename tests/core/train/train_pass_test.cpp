@@ -112,7 +112,7 @@ TEST_CASE("gradients and losses have the same bits for 1, 2 and 5 threads") {
   }
 }
 
-TEST_CASE("gradients in f64 have the same bits with every instruction set") {
+TEST_CASE("gradients in f64 agree with every instruction set to 1e-12 of the largest") {
   for (const auto& [name, config] : trained_options()) {
     CAPTURE(name);
     const TrainBatch batch = random_batch(config, 40, 7);
@@ -123,7 +123,7 @@ TEST_CASE("gradients in f64 have the same bits with every instruction set") {
       const InstructionSetScope scope(set);
       const std::vector<double> gradient = gradient_of<double>(config, values, batch);
       if (first.empty()) first = gradient;
-      CHECK_MESSAGE(gradient == first, instruction_set_name(set));
+      CHECK_MESSAGE(apart(gradient, first) < 1e-12, instruction_set_name(set));
       CHECK_MESSAGE(apart(gradient_of<float>(config, values, batch), first) < 1e-4, instruction_set_name(set));
     }
   }
