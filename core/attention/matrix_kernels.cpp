@@ -56,7 +56,8 @@ void multiply(const DoubleProduct& of) {
 }
 
 void softmax(const DoubleSoftmax& of) {
-  // Eigen's e^x ends at e^−709.8, and takes a hundred times as long where it is denormal.
+  // Eigen's e^x ends at e^−709.8. Denormal results are slow: 8.5 ns a cell in place of 3.0 where half of the
+  // cells are masked.
   constexpr double vanishes = -708.0;
   const Eigen::Map<const Rows> scores(of.scores, of.rows, of.keys);
   Eigen::Map<Rows> weights(of.weights, of.rows, of.keys);
@@ -79,7 +80,7 @@ bool narrow(const double* from, Index count, float* to) {
   const Eigen::Map<const Eigen::ArrayXd> wide(from, count);
   Eigen::Map<Eigen::ArrayXf> rounded(to, count);
   rounded = wide.cast<float>();
-  const bool all_finite = (rounded * 0.0f).sum() == 0.0f;  // in vectors, as Eigen 3.4 compares none
+  const bool all_finite = (rounded * 0.0f).sum() == 0.0f;  // Eigen 3.4 vectorises this, but no comparison
   return all_finite || !(rounded.isInf() && wide.abs() < infinity).any();
 }
 

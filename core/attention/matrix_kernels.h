@@ -36,7 +36,7 @@ struct MatrixKernels {
   // The bits of a cell depend on its row of `left`, its column of `right` and the depth alone: products of
   // some of the rows or columns give the same.
   void (*multiply)(const DoubleProduct& of);
-  // To two units in the last place; weights below e^−708 of the largest are 0.
+  // To a few units in the last place; weights below e^−708 of the largest are 0.
   void (*softmax)(const DoubleSoftmax& of);
   // to = from, rounded. False if a finite number becomes infinite.
   bool (*narrow)(const double* from, Index count, float* to);

@@ -6,8 +6,8 @@
 // Making a vector of a number by adding it to zeros cost a quarter: GCC keeps that addition because of
 // −0, and removes a subtraction. With AVX2 four steps together took longer than one until the compiler could
 // no longer move a multiply-add or put a sum into memory: now a step takes 21 instructions in place of 29,
-// for 12 multiply-adds. On an Emerald Rapids that is equal where the core is idle otherwise (0.92 to 0.97 of
-// the peak), and 0.68 to 0.82 in place of 0.54 to 0.66 where the core's other thread takes half of its width.
+// for 12 multiply-adds. On two cores of a shared Emerald Rapids that is equal while a tile reaches 0.92 to
+// 0.97 of the peak, and 0.68 to 0.82 in place of 0.54 to 0.66 at times when the same tile does not.
 // Without success: the same with SSE2 (2 % slower); 96, 128 or 256 of the depth at a time, so that the right
 // side stays in an L1 cache of 32 KiB (half as many misses, 5 % slower); half as many queries, so that scores
 // stay there; pages of 2 MiB for its buffers; kept weights written only during one of the two products, or

@@ -90,7 +90,7 @@ void multiply(const Left& left, const GivenRows& right, Rows out, bool add = fal
 }
 
 // e^x for x ≤ 0, NaN for NaN, of which Eigen's own makes a number. Not less than the least normal number:
-// denormal ones are computed a hundred times as slowly.
+// denormal ones are computed much more slowly.
 constexpr Real least_exponent = sizeof(Real) == 8 ? -708 : -87;
 template <class Array>
 auto exponential(const Array& x) {

@@ -63,13 +63,21 @@ AttentionInputs large_inputs(DType dtype) {
   return inputs;
 }
 
-void check_same_bits(const Trace& a, const Trace& b) {
+// alike(one, other) holds for every pair of tensors, and both traces have the same ones.
+template <class Alike>
+void check_tensors(const Trace& a, const Trace& b, Alike&& alike) {
   for (const bool gradient : {false, true})
     for (const TensorEntry& entry : tensor_entries()) {
       const TensorPtr one = a.tensor({entry.id, gradient}), other = b.tensor({entry.id, gradient});
       REQUIRE(!one == !other);
-      if (one) CHECK_MESSAGE(identical(*one, *other), entry.name);
+      CAPTURE(entry.name);
+      CAPTURE(gradient);
+      if (one) CHECK(alike(*one, *other));
     }
+}
+
+void check_same_bits(const Trace& a, const Trace& b) {
+  check_tensors(a, b, identical);
 }
 
 // NaN and infinities equal themselves.
@@ -92,14 +100,7 @@ Index cells_apart(const Tensor& a, const Tensor& b) {
 }
 
 void check_close(const Trace& a, const Trace& b) {
-  for (const bool gradient : {false, true})
-    for (const TensorEntry& entry : tensor_entries()) {
-      const TensorPtr one = a.tensor({entry.id, gradient}), other = b.tensor({entry.id, gradient});
-      REQUIRE(!one == !other);
-      CAPTURE(entry.name);
-      CAPTURE(gradient);
-      if (one) CHECK(cells_apart(*one, *other) == 0);
-    }
+  check_tensors(a, b, [](const Tensor& one, const Tensor& other) { return cells_apart(one, other) == 0; });
 }
 
 // The loss is no sum: that of a LayerNorm's numbers has no gradient but rounding.
@@ -301,7 +302,8 @@ TEST_CASE("the reference gives equal bits for one, two and five threads") {
   }
 }
 
-TEST_CASE("instruction sets differ by 1e-12 of the largest number in f64, by one unit in the last place in f32") {
+TEST_CASE(
+    "instruction sets differ by 1e-12 of the largest number in f64, by one unit in the last place in f32") {
   std::vector<NamedInputs> cases = single_option_inputs();
   cases.push_back({"large, f32", large_inputs(DType::f32)});
   cases.push_back({"large, f64", large_inputs(DType::f64)});
