@@ -65,7 +65,8 @@ constexpr std::array commands{
         "info", "Describe a scenario, an array file or a model, with a scenario's cost and comparisons",
         "  headwise info welcome\n"
         "  headwise info mha.json --set attention.num_heads=4 --json\n"
-        "  headwise info model.safetensors\n  headwise info bert-base-uncased\n  headwise info trace.npz\n",
+        "  headwise info model.safetensors\n  headwise info bert-base-uncased\n  headwise info trace.npz\n"
+        "  headwise info welcome --cell scores:0,0,7,5\n",
         run_info},
     Subcommand{
         "bench", "Measure the speed of the backends, or of the window",

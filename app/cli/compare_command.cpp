@@ -192,7 +192,9 @@ void run_compare(CommandOptions& options, const Words& words) {
     const Compared compared =
         compared_with(compute_trace(request, scenario, {}, warnings), theirs, comparing, true);
     if (compared.comparison.arrays.empty()) nothing_to_compare(named, compared.comparison.skipped);
-    print(comparison_report(report_of(compared, request.scenario, named)).printed(json));
+    Report report = comparison_report(report_of(compared, request.scenario, named));
+    report.json["text"] = report.text;
+    print(report.printed(json));
     if (const ComparedArray* first = compared.comparison.first_difference())
       throw Error(ExitStatus::differs, {named, verdict_line(*first), "", "", ""});
     return;

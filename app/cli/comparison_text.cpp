@@ -7,6 +7,7 @@
 #include <functional>
 #include <string_view>
 
+#include "app/cli/cell_info.h"
 #include "core/attention/cell_provenance.h"
 #include "core/attention/heads.h"
 #include "core/tensor/error.h"
@@ -15,7 +16,6 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t shown_terms = 6;
 constexpr std::size_t shown_causes = 3;
 constexpr std::size_t shown_skipped = 12;  // a whole checkpoint may have been given
 constexpr double rounding_of_f32_gradients = 1e-2;
@@ -39,10 +39,6 @@ DType stored_type(const ComparedArray& array) {
 std::string label(const ComparedArray& array) {
   const std::string name = to_string(array.tensor);
   return array.stored_name == name ? name : fmt::format("{} ({})", name, one_line(array.stored_name, 60));
-}
-
-Json number_json(double value) {
-  return std::isfinite(value) ? Json(value) : Json(value_text(value, DType::f64));
 }
 
 Row array_row(const ComparedArray& array, std::size_t name_width, std::size_t shape_width) {
@@ -81,10 +77,6 @@ Row array_row(const ComparedArray& array, std::size_t name_width, std::size_t sh
   return row;
 }
 
-std::string cell_text(const CellRef& cell) {
-  return fmt::format("{}[{}]", to_string(cell.tensor), join(cell.index, ","));
-}
-
 // The worst cell in the trace's own tensor: repeated key/value heads are mapped to the one that they repeat.
 std::vector<Index> own_index(const Trace& trace, const ComparedArray& array) {
   std::vector<Index> index = array.difference.worst;
@@ -97,37 +89,6 @@ std::vector<Index> own_index(const Trace& trace, const ComparedArray& array) {
 // A sentence ends with exactly one punctuation mark.
 std::string sentence(const std::string& text) {
   return text + (text.ends_with('?') || text.ends_with('.') ? "" : ".");
-}
-
-std::string term_text(const Trace& trace, const Term& term) {
-  std::vector<std::string> factors;
-  for (const CellRef& factor : term.factors)
-    factors.push_back(
-        fmt::format("{} {}", cell_text(factor), number_text(trace.tensor(factor.tensor)->at(factor.index))));
-  const std::string from = factors.empty() ? term.label : join(factors, " · ");
-  return fmt::format("      {:>13}  from {}\n", number_text(term.value + 0.0), from);
-}
-
-// What our number is made of: the formula, its quantities and its largest terms.
-std::string provenance_text(const Trace& trace, const CellProvenance& cell) {
-  std::string text = fmt::format("  ours: {}\n", cell.formula);
-  for (const auto& [name, value] : cell.quantities)
-    text += fmt::format("        {} = {}\n", name, number_text(value));
-  std::vector<Term> terms = cell.terms;
-  if (cell.combine == Combine::given || terms.empty()) return text;
-  const auto size = [](const Term& term) { return std::isnan(term.value) ? INFINITY : std::abs(term.value); };
-  std::ranges::stable_sort(terms, std::ranges::greater{}, size);
-  double rest = 0.0;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (i < shown_terms)
-      text += term_text(trace, terms[i]);
-    else
-      rest += terms[i].value;
-  }
-  if (terms.size() > shown_terms)
-    text += fmt::format("      {:>13}  from {} smaller terms\n", number_text(rest), terms.size() - shown_terms);
-  if (!cell.note.empty()) text += fmt::format("  {}\n", cell.note);
-  return text;
 }
 
 // Which of the tensors that this one is computed from are known to agree: the fault is not there.
@@ -243,9 +204,9 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
         "  {} is an input: the two programs did not start from the same numbers. Pass theirs with --input.\n",
         to_string(first.tensor));
   } else if (const auto cell = worst_cell(report.trace, first)) {
-    text += provenance_text(report.trace, *cell);
+    text += provenance_text(report.trace, *cell, "ours");
     for (auto copied = cell; (copied = copied_cell(report, *copied));)
-      text += provenance_text(report.trace, *copied);
+      text += provenance_text(report.trace, *copied, "ours");
     text += sources_text(report, first, *cell);
   }
   return text + causes_text(report, first);

@@ -16,7 +16,7 @@ namespace {
 struct ExportWords {
   std::string tensor, batch = "0", head = "0", color_map, range = "own", scale, theme = "light", output, format;
   std::string title, bar_label, font_size, dpi = "96";
-  bool no_bar = false;
+  bool no_bar = false, cell_titles = false;
 };
 
 void add_export_flags(CommandOptions& options, ExportWords& words) {
@@ -40,6 +40,8 @@ void add_export_flags(CommandOptions& options, ExportWords& words) {
   picture("--title", words.title, title_choice, {.type = "TEXT"}, "; \"\": none");
   picture("--bar-label", words.bar_label, bar_label_choice, {.type = "TEXT"}, "; \"\": nothing");
   options.flag("--no-bar", words.no_bar, "Leave out the colour bar");
+  options.flag("--cell-titles", words.cell_titles,
+               "In an .svg: say each cell's labels and number at the pointer, for web pages and notebooks");
   picture("--font-size", words.font_size, font_size_choice, {.type = "PIXELS"});
   picture("--dpi", words.dpi, dpi_choice, {.type = "N", .shows_default = true});
   options.value("-o,--output", words.output,
@@ -102,6 +104,7 @@ void choose_picture(const CommandOptions& options, const ExportWords& words, Ten
   if (options.given("--title")) what.title = words.title;
   if (options.given("--bar-label")) what.picture.bar_label = words.bar_label;
   what.picture.color_bar = !words.no_bar;
+  what.picture.cell_titles = words.cell_titles;
   if (words.no_bar && what.picture.bar_label)
     refuse_option("--bar-label", "there is no colour bar to label", "--no-bar", "one of the two");
   if (options.given("--font-size"))
@@ -140,6 +143,9 @@ void run_export(CommandOptions& options, const Words& words) {
 
   const TensorExport what = export_of(options, request, wanted);
   const ExportFormat format = export_format_of(wanted);  // a wrong name is reported before anything is computed
+  if (wanted.cell_titles && format != ExportFormat::svg)
+    refuse_option("--cell-titles", "only an .svg can say something at the pointer", wanted.output,
+                  "a .svg file");
   keep_inputs(request, wanted.output);
   const bool to_stdout = wanted.output == standard_stream;
   ByteSink standard_output;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/cell_info.h"
 #include "app/cli/command_line.h"
 #include "app/cli/model_info.h"
 #include "app/cli/playlist_argument.h"
@@ -234,10 +235,13 @@ void print_checkpoints(const std::string& path, bool json) {
 struct InfoRequest {
   TraceRequest trace;      // for a scenario, or a layer of a model
   HeadsInfoRequest heads;  // for a model
+  std::string cell;        // of a scenario, a run or a layer
   bool json = false, every_tensor = false, wants_heads = false;
   const std::string& path() const { return trace.scenario; }
   bool changes_scenario() const { return !trace.inputs.empty() || !trace.settings.empty(); }
-  std::string changing_option() const { return trace.inputs.empty() ? "--set" : "--input"; }
+  std::string changing_option() const {
+    return !cell.empty() ? "--cell" : trace.inputs.empty() ? "--set" : "--input";
+  }
 };
 
 // False if only help was requested.
@@ -258,6 +262,10 @@ bool read_words(CommandOptions& options, const Words& words, InfoRequest& reques
       {.type = "PATH=VALUE"});
   options.value("--dtype", trace.dtype, "For a scenario or a layer: f32 or f64",
                 {.type = "TYPE", .shows_default = true});
+  options.value(
+      "--cell", request.cell,
+      "For a scenario, a run or a layer: where one number comes from, and what it feeds: scores[0,0,7,5]",
+      {.type = "NAME[I,…]"});
   options.value("--text", request.heads.text,
                 "For a model: score every head on this text, instead of listing its tensors");
   add_strict_flag(options, trace.strict);
@@ -265,6 +273,9 @@ bool read_words(CommandOptions& options, const Words& words, InfoRequest& reques
                "With --text: mute each head in turn, and report the change in the prediction", "--text");
   if (!options.parse(words)) return false;
   request.wants_heads = options.given("--text");
+  if (options.given("--cell") && (request.wants_heads || request.every_tensor))
+    refuse_option("--cell", "this option is for a single run", request.wants_heads ? "--text" : "--tensors",
+                  "one of the two", "--set inputs.text=\"…\" gives a layer a text");
   request.heads.model = trace.scenario;
   request.heads.strict = trace.strict;
   return true;
@@ -272,7 +283,7 @@ bool read_words(CommandOptions& options, const Words& words, InfoRequest& reques
 
 void print_playlist(const InfoRequest& request) {
   const std::string& path = request.path();
-  if (request.changes_scenario())
+  if (request.changes_scenario() || !request.cell.empty())
     refuse_option(request.changing_option(), "a playlist has scenarios of its own", path,
                   "one scenario: a .json file, or the name of a preset", "write \"set\" on its pages");
   const Playlist playlist = playlist_named(path);
@@ -281,7 +292,9 @@ void print_playlist(const InfoRequest& request) {
 }
 
 void print_scenario(const InfoRequest& request) {
-  print(scenario_info(request.trace).printed(request.json));
+  const Report report =
+      request.cell.empty() ? scenario_info(request.trace) : cell_info(request.trace, request.cell);
+  print(report.printed(request.json));
 }
 
 // A run's file contains the parameters of its layer, which does not make it a model.
@@ -332,7 +345,7 @@ void run_info(CommandOptions& options, const Words& words) {
   const std::string& path = request.path();
   if (request.wants_heads && (names_playlist(path) || names_scenario(path))) refuse_text(path);
   if (names_playlist(path)) return print_playlist(request);
-  if (names_scenario(path)) return print_scenario(request);
+  if (names_scenario(path) || !request.cell.empty()) return print_scenario(request);
   // A name of nothing is refused as run refuses it.
   if (!is_there(path) && !is_builtin(path) && !is_array_file(path)) named_scenario(path);
   if (const std::string newest = newest_checkpoint_or(path); newest != path) {

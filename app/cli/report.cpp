@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/files/json_text.h"
 #include "core/lessons/operation_counts.h"
@@ -34,6 +35,11 @@ void add_values(const Row& row, Json& object) {
 
 Cell text_cell(std::string key, const std::string& text) {
   return {std::move(key), text, one_line(text)};
+}
+
+Json number_json(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "NaN" : value < 0 ? "-inf" : "inf";
 }
 
 Cell count_cell(std::string key, Index count) {

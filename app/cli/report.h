@@ -35,6 +35,9 @@ Cell shape_cell(std::string key, const std::vector<Index>& sizes);  // "(2,3)"
 Cell number_cell(std::string key, std::optional<double> number, const char* format);
 Cell integer_cell(std::string key, Index number);  // "65536"
 
+// "NaN", "-inf" and "inf" as text: JSON has no such numbers.
+Json number_json(double value);
+
 template <class T>
 Json value_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();

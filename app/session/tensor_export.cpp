@@ -176,9 +176,12 @@ ExportFormat format_before(const std::string& path, std::optional<ExportFormat> 
 
 Picture picture_of(std::vector<HeatmapSpec> specs, const Trace& trace, const TensorExport& what) {
   if (what.title && specs.size() == 1) specs.front().title = *what.title;
-  return specs.size() == 1 ? heatmap_picture(specs.front(), what.cell_pixels, what.picture)
-                           : heatmap_grid_picture(specs, what.title.value_or(export_title(trace, what)),
-                                                  what.cell_pixels, what.picture);
+  Picture picture = specs.size() == 1
+                        ? heatmap_picture(specs.front(), what.cell_pixels, what.picture)
+                        : heatmap_grid_picture(specs, what.title.value_or(export_title(trace, what)),
+                                               what.cell_pixels, what.picture);
+  picture.cell_titles = what.picture.cell_titles;
+  return picture;
 }
 
 HeatmapSpec map_of(const Trace& trace, const TokenLabels& labels, const TensorExport& what) {

@@ -45,6 +45,7 @@ struct Picture {
   std::vector<BoxItem> boxes;
   std::vector<LineItem> lines;
   std::vector<TextItem> texts;
+  bool cell_titles = false;  // PictureOptions
 };
 
 // What can be chosen of a picture besides its heatmaps.
@@ -52,6 +53,8 @@ struct PictureOptions {
   bool color_bar = true;  // the legend of blocked cells, NaN and infinities is drawn without it too
   std::optional<std::string> bar_label = {};  // instead of HeatmapSpec::range_note; "": none
   double font_size = 0.0;  // of names and labels, in pixels; 0: follows from the cells and the picture
+  // An SVG of at most most_cell_shapes cells says at the pointer which cell it is and its number.
+  bool cell_titles = false;
 };
 
 // One heatmap with title, axis labels (column labels slanted if they would collide, thinned if they would not

@@ -112,7 +112,7 @@ constexpr std::size_t text_columns = 110;
 constexpr const char* numpy_types[] = {"<f4", "<f8", "?", "<i8"};  // in the order of DType
 static_assert(std::size(numpy_types) == static_cast<std::size_t>(DType::i64) + 1);
 
-std::string number_text(const Tensor& tensor, Index i) {
+std::string written_number(const Tensor& tensor, Index i) {
   const double value = tensor.flat(i);
   if (tensor.dtype() == DType::boolean) return value != 0.0 ? "True" : "False";
   if (std::isnan(value)) return "np.nan";
@@ -143,7 +143,7 @@ std::string python_array(const Tensor& tensor) {
   const char* type = numpy_types[static_cast<std::size_t>(tensor.dtype())];
   if (tensor.size() <= most_listed_cells) {
     std::vector<std::string> numbers;
-    for (Index i = 0; i < tensor.size(); ++i) numbers.push_back(number_text(tensor, i));
+    for (Index i = 0; i < tensor.size(); ++i) numbers.push_back(written_number(tensor, i));
     return fmt::format("np.array([{}], \"{}\").reshape{}", join(numbers, ", "), type, sizes_tuple(tensor));
   }
   const std::string text = deflated_base64(tensor);

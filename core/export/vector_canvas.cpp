@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/attention/cell_provenance.h"
 #include "core/export/label_text.h"
 #include "core/export/pdf_document.h"
 #include "core/export/plane_rule.h"
@@ -130,6 +131,21 @@ class PlaneVectors {
     if (kept.empty()) return;
     canvas_.fill(kept, hatch(0, {255, 255, 255}));
     canvas_.fill(kept, hatch(rule_.hatch_width, {0, 0, 0}));
+  }
+
+  void draw_titles() const {
+    const HeatmapSpec& spec = item_.spec;
+    const auto name = [](const std::string& axis, const std::vector<std::string>& labels, Index at) {
+      const std::string label = labels.empty() ? std::to_string(at) : labels[static_cast<std::size_t>(at)];
+      return axis.empty() || label.starts_with(axis) ? label : axis + " " + label;
+    };
+    for (Index row = 0; row < rows_; ++row)
+      for (Index col = 0; col < cols_; ++col)
+        canvas_.title(
+            {x(col), y(row), x(col + 1) - x(col), y(row + 1) - y(row)},
+            fmt::format("{}, {}: {}{}", name(spec.row_axis, spec.row_labels, row),
+                        name(spec.col_axis, spec.col_labels, col), number_text(spec.values.value(row, col)),
+                        is_blocked(row, col) ? ", blocked" : ""));
   }
 
   void draw_marks() const {
@@ -265,6 +281,10 @@ void draw_picture(VectorCanvas& canvas, const Picture& picture) {
     canvas.stroke(path, item.width, item.color);
   }
   for (const TextItem& item : picture.texts) canvas.text(item);
+  if (!picture.cell_titles || cells > most_cell_shapes) return;
+  for (const PlaneItem& item : picture.planes)
+    if (!item.spec.row_axis.empty() || !item.spec.col_axis.empty())  // else a swatch of the legend
+      PlaneVectors(canvas, item, picture.ground).draw_titles();
 }
 
 }  // namespace
@@ -336,6 +356,14 @@ void SvgCanvas::text(const TextItem& item, double length) {
   if (item.degrees != 0.0)
     body_ += fmt::format(" transform=\"rotate({} {} {})\"", coordinate_text(item.degrees), x, y);
   body_ += fmt::format("{}>{}</text>\n", clip_, escaped(printable(item.text)));
+}
+
+void SvgCanvas::title(const RectF& rect, const std::string& text) {
+  body_ += fmt::format(
+      "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" "
+      "pointer-events=\"all\"><title>{}</title></rect>\n",
+      coordinate_text(rect.x), coordinate_text(rect.y), coordinate_text(rect.width),
+      coordinate_text(rect.height), escaped(printable(text)));
 }
 
 void SvgCanvas::clip(const std::optional<RectF>& rect) {

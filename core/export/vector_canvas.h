@@ -70,6 +70,8 @@ class VectorCanvas {
   virtual void image(const RectF& rect, const Image& image) = 0;
   // `length` > 0: the text is stretched along its line to this many pixels.
   virtual void text(const TextItem& item, double length = 0.0) = 0;
+  // What is said of this rectangle at the pointer, in formats that can.
+  virtual void title(const RectF& /*rect*/, const std::string& /*text*/) {}
   // What is drawn from now on ends at this rectangle; none: nothing is cut off.
   virtual void clip(const std::optional<RectF>& rect) = 0;
 };
@@ -88,6 +90,7 @@ class SvgCanvas : public VectorCanvas {
   // An embedded PNG.
   void image(const RectF& rect, const Image& image) override;
   void text(const TextItem& item, double length = 0.0) override;
+  void title(const RectF& rect, const std::string& text) override;
   void clip(const std::optional<RectF>& rect) override;
 
   // The whole file. The same calls give the same bytes.

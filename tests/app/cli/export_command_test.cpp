@@ -235,3 +235,25 @@ TEST_CASE("all heads are a leading axis and column, of one head too, and not whe
   CHECK(read_array_file(exported("output", "y.npy")).at(0).tensor->shape().rank() == 2);
   CHECK_FALSE(content_of(exported("output", "y.csv")).starts_with("head,"));
 }
+
+TEST_CASE("export --cell-titles: an .svg says each cell's labels and number at the pointer") {
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file(
+      "a.json",
+      R"({"attention":{"embed_dim":8,"num_heads":2},"inputs":{"source":"text","text":"a < c"},"mask":{"is_causal":true}})");
+  const Words words{"export", path, "--tensor", "attn_weights", "--format", "svg", "-o", "-"};
+  const auto titles = [](const std::string& svg) {
+    std::size_t count = 0;
+    for (std::size_t at = svg.find("<title>"); at != std::string::npos; at = svg.find("<title>", at + 1))
+      ++count;
+    return count;
+  };
+  const std::string without = run_well(words).out, with = run_well(joined({words, {"--cell-titles"}})).out;
+  CHECK(titles(without) == 0);
+  CHECK(titles(with) == 3 * 3);
+  CHECK(titles(run_well(joined({words, {"--cell-titles", "--head", "all"}})).out) == 2 * 3 * 3);
+  CHECK_CONTAINS(with, "<title>query a, key a: 1</title>");
+  CHECK_CONTAINS(with, "<title>query a, key &lt;: 0, blocked</title>");
+  check_refused({"export", path, "--tensor", "attn_weights", "--cell-titles", "-o", folder.file("a.png")}, 2,
+                "a .svg file");
+}

@@ -368,3 +368,52 @@ TEST_CASE("info lists the checkpoints of a training, and the folder stands for t
   CHECK_CONTAINS(both.out, "2 attention layers");
   CHECK_CONTAINS(both.out, "3 checkpoints of a training run\n");
 }
+
+TEST_CASE(
+    "info --cell tells where a number of a run comes from: all its terms, which add up to it, and what it "
+    "feeds") {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.with_file("a.json", R"({"attention":{"embed_dim":8,"num_heads":4},"inputs":{"query_length":3}})");
+  const std::string run = folder.file("run.npz");
+  run_well({"run", path, "-o", run});
+  const nlohmann::json json = info_json({path, "--cell", "scores[0,3,2,1]"});
+  const double value = json.at("value");
+  CHECK(json.at("cell") == nlohmann::json::parse(R"({"tensor":"scores","index":[0,3,2,1]})"));
+  CHECK(value == arrays_of(run).at("scores")->at({0, 3, 2, 1}));
+  CHECK(json.at("formula") == "scores[0,3,2,1] = Σ_d q_heads[0,3,2,d] · k_heads[0,3,1,d]");
+  CHECK(json.at("terms").size() == 2);
+  double sum = 0.0;
+  for (const nlohmann::json& term : json.at("terms")) {
+    sum += term.at("value").get<double>();
+    CHECK(term.at("factors").at(0).at("value").get<double>() *
+              term.at("factors").at(1).at("value").get<double>() ==
+          doctest::Approx(term.at("value").get<double>()));
+  }
+  CHECK(sum == doctest::Approx(value).epsilon(1e-6));
+  CHECK(json.at("feeds") ==
+        nlohmann::json::parse(R"([{"tensor":"scaled_scores","begin":[0,3,2,1],"end":[1,4,3,2]}])"));
+  // Another notation, of the run's file: the same cell.
+  CHECK(info_json({run, "--cell", "scores:0,3,2,1"}).at("terms") == json.at("terms"));
+  const ProgramResult text = run_well({"info", path, "--cell", "scores[0,3,2,1]"});
+  CHECK_CONTAINS(text.out, "formula: scores[0,3,2,1] = Σ_d");
+  CHECK_CONTAINS(text.out, "feeds scaled_scores[0,3,2,1]\n");
+  // Gradients are computed where one is asked for; what is not finite has a name.
+  CHECK(info_json({path, "--cell", "grad.scores:0,3,2,1"}).at("cell").at("tensor") == "grad.scores");
+  CHECK(info_json({path, "--set", "mask.is_causal=true", "--cell", "mask_bias:0,0,0,1"}).at("value") ==
+        "-inf");
+}
+
+TEST_CASE("info --cell refuses what is no cell of the run") {
+  check_refused({"info", "welcome", "--cell", "score:0,0,0,0"}, 2, "did you mean scores?");
+  check_refused({"info", "welcome", "--cell", "scores"}, 2, "NAME[I,…]");
+  check_refused({"info", "welcome", "--cell", "scores[0,0,0,0"}, 2, "NAME[I,…]");
+  check_refused({"info", "welcome", "--cell", "[0,0,0,0]"}, 2, "NAME[I,…]");
+  check_refused({"info", "welcome", "--cell", "scores:0,0,x,0"}, 2, "x");
+  check_refused({"info", "welcome", "--cell", "scores:0,0,0"}, 2, "indices within");
+  check_refused({"info", "welcome", "--cell", "scores:0,0,0,-1"}, 2, "indices within");
+  check_refused({"info", "welcome", "--cell", "scores:0,9,0,0"}, 2, "indices count from 0");
+  check_refused({"info", "welcome", "--cell", "position:0,0,0"}, 2, "there is no tensor of that name");
+  check_refused({"info", "first_walk", "--cell", "scores:0,0,0,0"}, 2, "a playlist has scenarios of its own");
+  check_refused({"info", "builtin:sentences", "--text", "a dog", "--cell", "scores:0,0,0,0"}, 2, "--text");
+}
