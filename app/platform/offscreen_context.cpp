@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include <dlfcn.h>
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 #include <fmt/format.h>
@@ -36,12 +37,21 @@ void add_version(std::vector<ContextCandidate>& candidates, std::size_t place, G
     candidates.push_back({place, version.major, version.minor, reports_resets});
 }
 
-Error no_context(const std::string& what) {
+std::string egl_error() {
+  return fmt::format("EGL error {:#x}", eglGetError());
+}
+
+Error no_context(const std::string& what, const std::string& got) {
   return Error(ExitStatus::no_display, {.where = "EGL",
                                         .what = what,
-                                        .got = fmt::format("EGL error {:#x}", eglGetError()),
+                                        .got = got,
                                         .expected = "an OpenGL 3.3 core context without a display",
-                                        .remedy = "install libegl-mesa0 and libgl1-mesa-dri"});
+                                        .remedy = "install libegl1, libegl-mesa0, libgl1 and libgl1-mesa-dri"});
+}
+
+// Where epoxy looks for OpenGL's functions.
+bool has_desktop_gl() {
+  return dlopen("libOpenGL.so.0", RTLD_LAZY) != nullptr || dlopen("libGL.so.1", RTLD_LAZY) != nullptr;
 }
 
 // A place and its display, which is opened when it is tried.
@@ -176,23 +186,26 @@ struct OffscreenContext::Egl {
 OffscreenContext::OffscreenContext(int width, int height, OffscreenUse use, OffscreenDebug debug)
     : egl_(std::make_unique<Egl>()) {
   gl::require_context_memory();
+  // The first call of a function ends the program where the library that has it is missing.
+  if (!epoxy_has_egl()) throw no_context("a library is missing", "no libEGL.so.1");
+  if (!has_desktop_gl()) throw no_context("a library is missing", "neither libOpenGL.so.0 nor libGL.so.1");
   const bool with_debug = debug == OffscreenDebug::on || std::getenv("HEADWISE_GL_DEBUG") != nullptr;
   std::optional<Error> refusal;  // the last one that says most
   const auto make = [&](Place& place, const ContextCandidate& candidate) {
     egl_->release();
     egl_->display = opened(place);
     if (egl_->display == EGL_NO_DISPLAY) {
-      if (!refusal) refusal = no_context("no display could be opened");
+      if (!refusal) refusal = no_context("no display could be opened", egl_error());
       return ContextTry::refused;
     }
     if (eglBindAPI(EGL_OPENGL_API) != EGL_TRUE) {
-      refusal = no_context("there is no desktop OpenGL");
+      refusal = no_context("there is no desktop OpenGL", egl_error());
       return ContextTry::refused;
     }
     egl_->context = make_context(egl_->display, candidate, with_debug);
     if (egl_->context == EGL_NO_CONTEXT ||
         eglMakeCurrent(egl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, egl_->context) != EGL_TRUE) {
-      refusal = no_context("no context could be made");
+      refusal = no_context("no context could be made", egl_error());
       return ContextTry::refused;
     }
     return is_software_renderer(gl::renderer_name()) ? ContextTry::software : ContextTry::gpu;
@@ -222,7 +235,7 @@ OffscreenContext::~OffscreenContext() {
 
 void OffscreenContext::make_current() {
   if (eglMakeCurrent(egl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, egl_->context) != EGL_TRUE)
-    throw no_context("the context could not be made current");
+    throw no_context("the context could not be made current", egl_error());
 }
 
 void OffscreenContext::resize(int width, int height) {

@@ -40,7 +40,7 @@ const std::map<std::string, Room> rooms{
       {"core/tensor", "core/attention", "core/compare", "core/files", "core/export", "core/model",
        "core/scenario"}}},
     {"core/train", {6300, {"core/tensor", "core/attention", "core/files", "core/model"}}},
-    {"app/platform", {3230, {}}},
+    {"app/platform", {3250, {}}},
     {"app/session", {7790, {"app/platform"}}},
     {"app/content", {5280, {"app/session"}}},
     {"app/widgets", {4580, {"app/platform", "app/session"}}},

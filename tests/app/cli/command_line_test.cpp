@@ -120,6 +120,21 @@ TEST_CASE("gl computes with OpenGL 4.3 exactly, and leaves it to fused with 4.2 
   CHECK_CONTAINS(told, "compute shaders need OpenGL 4.3, this context has 4.2: using the fused backend");
 }
 
+TEST_CASE("a system without EGL or OpenGL computes with fused, and draws nothing, in one sentence each") {
+  for (const Words& libraries : {Words{"libEGL.so.1"}, Words{"libOpenGL.so.0", "libGL.so.1"}}) {
+    const TemporaryFolder missing, out;
+    for (const std::string& library : libraries) missing.with_file(library, "");  // found first, and no library
+    ProgramOptions options;
+    options.in_child = [&] { setenv("LD_LIBRARY_PATH", missing.file("").c_str(), 1); };
+    const ProgramResult run =
+        run_well({"run", "hand_made", "--backend", "gl", "-o", out.file("trace.npz")}, options);
+    CHECK(is_one_line(run.err));
+    CHECK_CONTAINS(run.err, libraries.front());
+    CHECK_CONTAINS(run.err, "using the fused backend");
+    CHECK_CONTAINS(check_refused({"bench", "--ui"}, 7, "install libegl1", options).err, libraries.back());
+  }
+}
+
 TEST_CASE("bench of gl that is meant for a GPU fails in one line where it lands on software") {
   if (!has_software_gl()) return test::say_skipped("no software computes in OpenGL here");
   ProgramOptions options;

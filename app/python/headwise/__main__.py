@@ -1,0 +1,19 @@
+"""`python -m headwise` and the command `headwise`: the program itself, with the same arguments."""
+from __future__ import annotations
+
+import os
+import sys
+
+from headwise.program import program_environment, program_path
+
+
+def main() -> None:
+    try:
+        program = program_path()
+    except FileNotFoundError as missing:
+        sys.exit(str(missing))
+    os.execve(program, [program, *sys.argv[1:]], program_environment())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""The heads of a model on a text."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from headwise.program import PathLike, run_json
+
+
+def heads(model: PathLike, text: str, *, mute: bool = False) -> list[dict[str, Any]]:
+    """What every head of a model looks at in a text: a dict for each, ready for pandas.DataFrame.
+
+    `model` is a folder of Hugging Face files, or builtin:sentences and other models of Headwise's own. Keys: layer, head, the
+    scores (previous_token, induction …: a share of attention from 0 to 1, None where a text has no such token) and the entropy
+    in bits; with `mute`, how much worse the model predicts without the head (muted: bits, words_changed …).
+    """
+    words = ["info", os.fspath(model), "--text", text, *(["--mute"] if mute else [])]
+    found = run_json(words)["text"]["heads"]
+    assert isinstance(found, list)
+    return found

@@ -1,0 +1,169 @@
+"""The program that computes: where it is, how it is run, and its refusals as exceptions."""
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
+from typing import Any, Mapping, Sequence, Union
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class HeadwiseError(Exception):
+    """What the program refused, in its own sentence. `status` is its exit status."""
+
+    status = 1
+
+
+class UsageError(HeadwiseError, ValueError):
+    """A scenario, a setting or a name is wrong."""
+
+    status = 2
+
+
+class InputError(HeadwiseError, ValueError):
+    """A file is damaged, or its arrays disagree with the scenario."""
+
+    status = 3
+
+
+class OutputError(HeadwiseError, OSError):
+    """The output could not be written."""
+
+    status = 4
+
+
+class OutOfMemoryError(HeadwiseError, MemoryError):
+    """It would not fit in memory; known before anything was computed."""
+
+    status = 5
+
+
+class CancelledError(HeadwiseError):
+    """The computation was cancelled."""
+
+    status = 6
+
+
+class NoDisplayError(HeadwiseError):
+    """There is no display, or no usable GPU."""
+
+    status = 7
+
+
+class HeadwiseWarning(UserWarning):
+    """What the program, or the reading of a torch module, remarks on; the computation goes on."""
+
+
+#: The exceptions by exit status.
+ERRORS = {
+    error.status: error
+    for error in (UsageError, InputError, OutputError, OutOfMemoryError, CancelledError, NoDisplayError)
+}
+
+# Libraries that a desktop has and a bare system does not: taken from the wheel only where the system has none.
+_SPARE_LIBRARIES = Path(__file__).with_name("spare_libraries")
+
+
+def program_path() -> str:
+    """The program's file: $HEADWISE_PROGRAM, else the one of this package, else the first on the path.
+
+    Raises FileNotFoundError where there is none.
+    """
+    if chosen := os.environ.get("HEADWISE_PROGRAM"):
+        return chosen
+    packaged = Path(__file__).with_name("bin") / "headwise"
+    if packaged.is_file():
+        return str(packaged)
+    # Not this package's own command, which would start itself for ever.
+    if (found := shutil.which("headwise")) and Path(found).read_bytes()[:4] == b"\x7fELF":
+        return found
+    raise FileNotFoundError(
+        "headwise: the program is not part of this package and not on the path: install the wheel (pip install headwise), "
+        "or set HEADWISE_PROGRAM to build/release/headwise of a checkout"
+    )
+
+
+def program_environment() -> dict[str, str]:
+    """The variables that the program is started with."""
+    environment = dict(os.environ)
+    if _SPARE_LIBRARIES.is_dir():
+        missing = [folder for folder in sorted(_SPARE_LIBRARIES.iterdir()) if not _is_installed(folder.name)]
+        if missing:
+            known = environment.get("LD_LIBRARY_PATH")
+            environment["LD_LIBRARY_PATH"] = os.pathsep.join([*map(str, missing), *([known] if known else [])])
+    return environment
+
+
+@functools.lru_cache(maxsize=None)
+def _is_installed(library: str) -> bool:
+    import ctypes
+
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def run_program(words: Sequence[str], *, given: str | None = None, accept: Sequence[int] = (0,)) -> str:
+    """What `headwise WORD…` prints to standard output, with `given` as its standard input.
+
+    Its warnings become HeadwiseWarning; an exit status that is not in `accept` raises the exception of that name, with the
+    program's sentence.
+    """
+    result = subprocess.run(
+        [program_path(), *words],
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=program_environment(),
+    )
+    lines = [line.removeprefix("headwise: ") for line in result.stderr.splitlines() if line]
+    for line in lines:
+        if line.startswith("warning: "):
+            warnings.warn(line.removeprefix("warning: "), HeadwiseWarning, stacklevel=caller_level())
+    if result.returncode in accept:
+        return result.stdout
+    refusals = [line for line in lines if not line.startswith("warning: ")]
+    sentence = "\n".join(refusals) or f"headwise {words[0]} ended with status {result.returncode}"
+    raise ERRORS.get(result.returncode, HeadwiseError)(sentence)
+
+
+def run_json(words: Sequence[str], *, given: str | None = None, accept: Sequence[int] = (0,)) -> Any:
+    """The same, read as JSON."""
+    return json.loads(run_program([*words, "--json"], given=given, accept=accept))
+
+
+def caller_level() -> int:
+    """How many frames up the first one outside of this package is: a warning shows that line."""
+    import sys
+
+    folder = str(Path(__file__).parent)
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(folder):
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def setting_words(settings: Mapping[str, Any] | None) -> list[str]:
+    """{"mask.is_causal": True} as --set words."""
+    words: list[str] = []
+    for path, value in (settings or {}).items():
+        words += ["--set", f"{path}={value if isinstance(value, str) else json.dumps(value)}"]
+    return words
+
+
+def list_of(kind: str) -> list[Any]:
+    """`headwise list KIND`: presets, lessons, tensors, masks, colormaps, backends, settings, tasks or changes."""
+    found = run_json(["list", kind])
+    assert isinstance(found, list)
+    return found

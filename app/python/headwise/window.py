@@ -1,0 +1,45 @@
+"""The window, opened from Python."""
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from headwise.program import ERRORS, HeadwiseError, program_environment, program_path
+from headwise.traces import Trace, trace
+
+#: How long a window that cannot be opened takes to say so, in seconds.
+_REFUSAL = 0.5
+
+
+def show(x: Any = None, *inputs: Any, **keywords: Any) -> "subprocess.Popen[str]":
+    """Opens the window and returns at once: on a trace, a scenario, a file, a folder with a model, or what `trace` takes.
+
+    The process is returned, whose .wait() waits until the window is closed. Raises NoDisplayError where there is no display.
+    """
+    words = [program_path()]
+    if isinstance(x, Trace):
+        words.append(_kept(x))
+    elif isinstance(x, (str, os.PathLike)) and not inputs and not keywords:
+        words.append(os.fspath(x))
+    elif x is not None:
+        words.append(_kept(trace(x, *inputs, **keywords)))
+    window = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=program_environment(), start_new_session=True)
+    try:
+        status = window.wait(_REFUSAL)
+    except subprocess.TimeoutExpired:
+        return window
+    if status == 0:
+        return window
+    said = window.communicate()[1].strip().removeprefix("headwise: ")
+    raise ERRORS.get(status, HeadwiseError)(said or f"the window ended with status {status}")
+
+
+def _kept(made: Trace) -> str:
+    """A copy that lives as long as the window may: the trace's own file goes with the trace."""
+    folder = Path(tempfile.mkdtemp(prefix="headwise_window_"))
+    path = folder / f"trace{made.path.suffix}"
+    made.save(path)
+    return str(path)

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Makes what is handed out, in build/package: ./package.sh wheel
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$root/third_party/setup.sh"
+
+# What a wheel must not bring along: OpenGL is the driver's, and X has to be that of the desktop's other programs. A bare system has no
+# X libraries, which cairo and GLFW ask for even where nothing is shown: it gets ours (app/python/headwise/program.py).
+wheel_x_libraries=(libX11.so.6 libXext.so.6 libXrender.so.1 libxcb.so.1 libxcb-shm.so.0 libxcb-render.so.0 libXau.so.6 libXdmcp.so.6
+                   libbsd.so.0 libmd.so.0)
+wheel_platform=manylinux_2_35_x86_64
+
+# The wheel is built in build/release, where the program may be there already.
+package_wheel() {
+  local tools=$root/build/package/tools made=$root/build/package/wheel library unpacked
+  install_missing build
+  build release headwise
+  if [ ! -x "$tools/bin/auditwheel" ]; then
+    say "fetching what builds wheels (third_party/wheel_tools.txt)"
+    python3 -m venv "$tools"
+    "$tools/bin/pip" install --quiet --requirement "$root/third_party/wheel_tools.txt"
+  fi
+  rm -rf "$made"
+  mkdir -p "$made"
+  (cd "$root" && PATH="$tools/bin:$PATH" "$tools/bin/pip" wheel --quiet --no-deps --no-build-isolation \
+    --config-settings=build-dir=build/release --wheel-dir "$made" .)
+  "$tools/bin/wheel" unpack --dest "$made" "$made"/headwise-*.whl >/dev/null
+  rm "$made"/headwise-*.whl
+  unpacked=$(echo "$made"/headwise-*)
+  for library in "${wheel_x_libraries[@]}"; do
+    mkdir -p "$unpacked/headwise/spare_libraries/$library"
+    cp -L "$(ldconfig -p | awk -v name="$library" '$1 == name && /x86-64/ { print $NF; exit }')" \
+      "$unpacked/headwise/spare_libraries/$library/"
+  done
+  # What is brought along has licences of its own.
+  for library in $(ldd "$unpacked/headwise/bin/headwise" | awk '$3 ~ /^\// { print $3 }'); do
+    library=$(dpkg-query -S "*$(realpath "$library" | sed 's|^/usr||')" 2>/dev/null | sed -n '1s/:.*//p')
+    [ -z "$library" ] || install -D -m 644 "/usr/share/doc/$library/copyright" "$unpacked"/headwise-*.dist-info/licenses/"$library.txt"
+  done
+  "$tools/bin/wheel" pack --dest-dir "$made" "$unpacked" >/dev/null
+  PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair --plat "$wheel_platform" --wheel-dir "$root/build/package" \
+    "${wheel_x_libraries[@]/#/--exclude=}" --exclude "libGL*" --exclude "libEGL*" "$made"/headwise-*.whl >&2
+  rm -rf "$made"
+  say "made $(ls "$root"/build/package/headwise-*.whl)"
+}
+
+case ${1:-} in
+  wheel) package_wheel ;;
+  *)
+    echo "usage: ./package.sh wheel" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,214 @@
+"""torch's attention over the Python module, where torch is installed: as module_test.py."""
+import sys
+import unittest
+import warnings
+
+import numpy as np
+
+try:
+    import torch
+    import torch.nn as nn
+    import torch.nn.functional as F
+except ImportError:
+    print("torch is not installed: nothing is tested")
+    sys.exit(77)
+
+import headwise
+
+
+def close(ours, theirs, most=1e-5):
+    np.testing.assert_allclose(np.asarray(ours, np.float64), theirs.detach().double().numpy(), rtol=0, atol=most)
+
+
+class Modules(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(0)
+
+    def test_every_kind_of_module_and_mask(self):
+        for batch_first in (True, False):
+            for options in ({}, {"kdim": 6, "vdim": 10}, {"bias": False}, {"add_bias_kv": True}, {"add_zero_attn": True}):
+                for masked in (False, True):
+                    with self.subTest(batch_first=batch_first, masked=masked, **options):
+                        self.check_module(batch_first, masked, options)
+
+    def check_module(self, batch_first, masked, options):
+        module = nn.MultiheadAttention(8, 2, batch_first=batch_first, **options).eval()
+        lay = (lambda x: x) if batch_first else (lambda x: x.transpose(0, 1))
+        query = lay(torch.randn(3, 4, 8))
+        key, value = lay(torch.randn(3, 5, options.get("kdim", 8))), lay(torch.randn(3, 5, options.get("vdim", 8)))
+        masks = {}
+        if masked:
+            masks["attn_mask"] = torch.rand(4, 5) < 0.3
+            masks["attn_mask"][:, 0] = False
+            masks["key_padding_mask"] = torch.arange(5)[None, :] > torch.tensor([[4], [3], [2]])
+        output, weights = module(query, key, value, **masks)
+        trace = headwise.trace(module, query, key, value, **masks)
+        close(trace["output"], lay(output))
+        close(trace["attn_output_weights"], weights)
+        per_head = module(query, key, value, average_attn_weights=False, **masks)[1]
+        close(trace["attn_weights"], per_head)
+        headwise.assert_attention_close(module, query, key, value, **masks)
+        headwise.assert_attention_close(module, query, key, value, average_attn_weights=False, **masks)
+
+    def test_without_batch_and_in_other_precisions(self):
+        for dtype, most in ((torch.float64, 1e-12), (torch.bfloat16, 0.1), (torch.float16, 1e-2)):
+            module = nn.MultiheadAttention(8, 2, dtype=dtype).eval()
+            x = torch.randn(4, 8, dtype=dtype)
+            trace = headwise.trace(module, x, x, x)
+            close(trace["output"][0], module(x, x, x)[0], most)
+            self.assertEqual(trace["output"].dtype, np.float64 if dtype == torch.float64 else np.float32)
+
+    def test_the_module_is_left_as_it_was(self):
+        module = nn.MultiheadAttention(8, 2, batch_first=True, dropout=0.5).train()
+        called = []
+        module.register_forward_hook(lambda *_: called.append(1))
+        before = {name: value.clone() for name, value in module.state_dict().items()}
+        x = torch.randn(1, 4, 8, requires_grad=True)
+        with self.assertWarnsRegex(headwise.HeadwiseWarning, "training mode with dropout 0.5"):
+            headwise.trace(module, x, x, x)
+        self.assertTrue(module.training)
+        self.assertFalse(called)
+        self.assertIsNone(x.grad)
+        for name, value in module.state_dict().items():
+            self.assertTrue(torch.equal(value, before[name]))
+        with self.assertRaisesRegex(headwise.UsageError, "module.eval"):
+            headwise.assert_attention_close(module, x)
+
+    def test_calls_that_torch_would_refuse(self):
+        module = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+        x = torch.randn(1, 4, 8)
+        for arguments, keywords, words in (
+            ((x,), {}, "missing a required argument: 'key'"),
+            ((x, x, x), {"mask": None}, "unexpected keyword argument 'mask'"),
+            ((x, x, x), {"is_causal": True}, "attn_mask"),
+        ):
+            with self.assertRaisesRegex(headwise.UsageError, words):
+                headwise.trace(module, *arguments, **keywords)
+        with self.assertRaises(headwise.HeadwiseError):
+            headwise.trace(module, torch.randn(1, 4, 9), x, x)
+        with self.assertRaisesRegex(headwise.UsageError, "is not known"):
+            headwise.trace(nn.Linear(3, 3), torch.randn(1, 3))
+
+
+class Functions(unittest.TestCase):
+    def test_scaled_dot_product_attention(self):
+        torch.manual_seed(0)
+        q, k, v = torch.randn(2, 4, 5, 6), torch.randn(2, 4, 7, 6), torch.randn(2, 4, 7, 3)
+        grouped = torch.randn(2, 2, 7, 6)
+        cases = (
+            ((q, k, v), {}),
+            ((q, k, v), {"is_causal": True}),
+            ((q, k, v), {"scale": 0.3}),
+            ((q, k, v), {"attn_mask": torch.rand(5, 7) > 0.3}),
+            ((q, k, v), {"attn_mask": torch.randn(2, 1, 5, 7)}),
+            ((q, grouped, grouped), {"enable_gqa": True}),
+            ((q[0], k[0], v[0]), {"is_causal": True}),
+            ((q[0], k[0], v[0]), {"attn_mask": torch.rand(4, 5, 7) > 0.3}),
+            ((q.double(), k.double(), v.double()), {}),
+        )
+        for arguments, keywords in cases:
+            with self.subTest(keywords):
+                trace = headwise.trace(F.scaled_dot_product_attention, *arguments, **keywords)
+                theirs = F.scaled_dot_product_attention(*arguments, **keywords)
+                ours = trace["output"] if theirs.dim() == 4 else trace["output"][:, 0]
+                close(ours, theirs, 1e-12 if theirs.dtype == torch.float64 else 1e-5)
+
+    def test_calls_that_are_refused(self):
+        q = torch.randn(2, 4, 5, 6)
+        for arguments, keywords, words in (
+            ((q, q[:, :2], q[:, :2]), {}, "enable_gqa"),
+            ((q[0, 0], q[0, 0], q[0, 0]), {}, "reshape"),
+            ((q, q), {}, "value"),
+            ((q, q, q), {"causal": True}, "causal"),
+        ):
+            with self.assertRaisesRegex(headwise.UsageError, words):
+                headwise.trace(F.scaled_dot_product_attention, *arguments, **keywords)
+        with self.assertWarnsRegex(headwise.HeadwiseWarning, "without dropout"):
+            headwise.trace(F.scaled_dot_product_attention, q, q, q, dropout_p=0.1)
+
+
+class WrongScale(nn.Module):
+    """Attention of one's own, with a bug: √E in place of √D."""
+
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        self.qkv, self.out, self.num_heads = nn.Linear(embed_dim, 3 * embed_dim), nn.Linear(embed_dim, embed_dim), num_heads
+        self.scale = embed_dim**-0.5
+
+    def forward(self, x):
+        q, k, v = (part.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        weights = (self.scale * q @ k.transpose(-1, -2)).softmax(-1)
+        return self.out((weights @ v).transpose(1, 2).flatten(2)), weights
+
+
+class Assertions(unittest.TestCase):
+    PARAMETERS = {
+        "in_proj_weight": "qkv.weight",
+        "in_proj_bias": "qkv.bias",
+        "out_proj.weight": "out.weight",
+        "out_proj.bias": "out.bias",
+    }
+
+    def test_a_planted_bug_is_named_and_a_right_module_passes(self):
+        torch.manual_seed(0)
+        module, like, x = WrongScale(16, 4).eval(), nn.MultiheadAttention(16, 4, batch_first=True).eval(), torch.randn(2, 5, 16)
+        with self.assertRaises(AssertionError) as failed:
+            headwise.assert_attention_close(module, x, like=like, parameters=self.PARAMETERS)
+        told = str(failed.exception)
+        self.assertIn("The first tensor that differs is attn_weights", told)
+        self.assertIn("the scores are scaled by 0.25", told)
+        module.scale = 0.5
+        headwise.assert_attention_close(module, x, like=like, parameters=self.PARAMETERS)
+
+    def test_what_cannot_be_compared_is_refused(self):
+        module, like, x = WrongScale(16, 4).eval(), nn.MultiheadAttention(16, 4, batch_first=True).eval(), torch.randn(2, 5, 16)
+        with self.assertRaisesRegex(headwise.UsageError, "like="):
+            headwise.assert_attention_close(module, x)
+        with self.assertRaisesRegex(headwise.UsageError, "no parameter"):
+            headwise.assert_attention_close(module, x, like=like, parameters={"weight": "qkv.weight"})
+        with self.assertRaisesRegex(headwise.UsageError, "has no wq"):
+            headwise.assert_attention_close(module, x, like=like, parameters={"in_proj_weight": "wq"})
+
+
+class Recordings(unittest.TestCase):
+    def test_every_attention_of_a_model_is_recorded(self):
+        torch.manual_seed(0)
+        model = nn.Transformer(16, 4, 1, 2, 32, batch_first=True).eval()
+        source, target = torch.randn(2, 5, 16), torch.randn(2, 3, 16)
+        without = model(source, target)
+        with headwise.record(model) as recorded:
+            inside = model(source, target)
+        self.assertTrue(torch.allclose(without, inside, atol=1e-5))
+        names = [name for name, module in model.named_modules() if isinstance(module, nn.MultiheadAttention)]
+        self.assertEqual(sorted(recorded), sorted(names))
+        self.assertEqual(recorded["decoder.layers.1.multihead_attn"]["attn_weights"].shape, (2, 4, 3, 5))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for trace in recorded.values():
+                self.assertAlmostEqual(float(trace["attn_weights"].sum(-1).max()), 1.0, places=5)
+        self.assertFalse(any(module._forward_hooks for module in model.modules()))
+
+    def test_hooks_are_gone_after_an_error_and_another_result_is_told(self):
+        model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, batch_first=True), 1).eval()
+        with self.assertRaises((AssertionError, RuntimeError)):
+            with headwise.record(model):
+                model(torch.randn(1, 5, 17))
+        self.assertFalse(any(module._forward_hooks for module in model.modules()))
+        attention = model.layers[0].self_attn
+        attention.register_forward_hook(lambda module, given, output: (2 * output[0], output[1]))
+        with headwise.record(model) as recorded:
+            model(torch.randn(1, 5, 16))
+        with self.assertWarnsRegex(headwise.HeadwiseWarning, "differs from what the module returned"):
+            recorded["layers.0.self_attn"]
+        with self.assertRaisesRegex(KeyError, "recorded were layers.0.self_attn"):
+            recorded["layers.1.self_attn"]
+
+    def test_a_model_without_attention_is_refused(self):
+        for model in (nn.Linear(3, 3), 7):
+            with self.assertRaises(headwise.UsageError):
+                with headwise.record(model):
+                    pass
+
+
+if __name__ == "__main__":
+    unittest.main()
