@@ -12,7 +12,7 @@ wheel_platform=manylinux_2_35_x86_64
 
 # The wheel is built in build/release, where the program may be there already.
 package_wheel() {
-  local tools=$root/build/package/tools made=$root/build/package/wheel library unpacked
+  local tools=$root/build/package/tools made=$root/build/package/wheel library unpacked licences
   install_missing build
   build release headwise
   if [ ! -x "$tools/bin/auditwheel" ]; then
@@ -27,6 +27,7 @@ package_wheel() {
   "$tools/bin/wheel" unpack --dest "$made" "$made"/headwise-*.whl >/dev/null
   rm "$made"/headwise-*.whl
   unpacked=$(echo "$made"/headwise-*)
+  licences=$(echo "$unpacked"/headwise-*.dist-info/licenses)
   for library in "${wheel_x_libraries[@]}"; do
     mkdir -p "$unpacked/headwise/spare_libraries/$library"
     cp -L "$(ldconfig -p | awk -v name="$library" '$1 == name && /x86-64/ { print $NF; exit }')" \
@@ -35,7 +36,7 @@ package_wheel() {
   # What is brought along has licences of its own.
   for library in $(ldd "$unpacked/headwise/bin/headwise" | awk '$3 ~ /^\// { print $3 }'); do
     library=$(dpkg-query -S "*$(realpath "$library" | sed 's|^/usr||')" 2>/dev/null | sed -n '1s/:.*//p')
-    [ -z "$library" ] || install -D -m 644 "/usr/share/doc/$library/copyright" "$unpacked"/headwise-*.dist-info/licenses/"$library.txt"
+    [ -z "$library" ] || install -D -m 644 "/usr/share/doc/$library/copyright" "$licences/$library.txt"
   done
   "$tools/bin/wheel" pack --dest-dir "$made" "$unpacked" >/dev/null
   PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair --plat "$wheel_platform" --wheel-dir "$root/build/package" \
