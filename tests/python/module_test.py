@@ -214,6 +214,7 @@ class Refusals(unittest.TestCase):
         finally:
             os.environ.update(kept)
 
+    @unittest.skipIf((Path(headwise.__file__).parent / "bin" / "headwise").exists(), "this package has the program")
     def test_a_missing_program_is_one_sentence(self):
         environment = {**os.environ, "PATH": "/nowhere"}
         environment.pop("HEADWISE_PROGRAM")
@@ -229,6 +230,16 @@ class Program(unittest.TestCase):
         over = subprocess.run([sys.executable, "-m", "headwise", "list", "tensors"], capture_output=True)
         self.assertEqual((own.returncode, own.stdout, own.stderr), (over.returncode, over.stdout, over.stderr))
         self.assertEqual(subprocess.run([sys.executable, "-m", "headwise", "run"], capture_output=True).returncode, 2)
+
+    def test_the_command_does_not_start_itself(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = Path(folder) / "headwise"
+            command.write_text(f"#!{sys.executable}\nfrom headwise.__main__ import main\nmain()\n")
+            command.chmod(0o755)
+            environment = {**os.environ, "HEADWISE_PROGRAM": str(command), "PATH": folder}
+            told = subprocess.run([command, "--version"], capture_output=True, text=True, env=environment, timeout=20)
+        packaged = (Path(headwise.__file__).parent / "bin" / "headwise").exists()
+        self.assertEqual(told.returncode, 0 if packaged else 1, told.stderr)
 
     def test_the_program_and_errors_need_no_numpy_and_nothing_needs_torch(self):
         loaded = "import sys, headwise; headwise.UsageError; sys.exit(int('numpy' in sys.modules))"

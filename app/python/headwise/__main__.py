@@ -9,7 +9,7 @@ from headwise.program import program_environment, program_path
 
 def main() -> None:
     try:
-        program = program_path()
+        program = program_path(but=sys.argv[0])
     except FileNotFoundError as missing:
         sys.exit(str(missing))
     os.execve(program, [program, *sys.argv[1:]], program_environment())

@@ -69,17 +69,18 @@ ERRORS = {
 _SPARE_LIBRARIES = Path(__file__).with_name("spare_libraries")
 
 
-def program_path() -> str:
+def program_path(but: str | None = None) -> str:
     """The program's file: $HEADWISE_PROGRAM, else the one of this package, else the first on the path.
 
-    Raises FileNotFoundError where there is none.
+    `but` is this package's own command, which would start itself for ever. Raises FileNotFoundError where there is none.
     """
-    if chosen := os.environ.get("HEADWISE_PROGRAM"):
+    chosen = os.environ.get("HEADWISE_PROGRAM")
+    if chosen and not (but and os.path.exists(chosen) and os.path.samefile(chosen, but)):
         return chosen
     packaged = Path(__file__).with_name("bin") / "headwise"
     if packaged.is_file():
         return str(packaged)
-    # Not this package's own command, which would start itself for ever.
+    # A script may be the own command of this package, of another Python.
     if (found := shutil.which("headwise")) and Path(found).read_bytes()[:4] == b"\x7fELF":
         return found
     raise FileNotFoundError(
