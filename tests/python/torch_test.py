@@ -203,6 +203,33 @@ class Recordings(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "recorded were layers.0.self_attn"):
             recorded["layers.1.self_attn"]
 
+    def test_layers_of_transformers_models(self):
+        try:
+            import transformers
+        except ImportError:
+            self.skipTest("transformers is not installed")
+        torch.manual_seed(0)
+        small = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 37, "vocab_size": 99}
+        tokens = torch.arange(14).reshape(2, 7) + 3
+        for name, sizes in (
+            ("Bert", small),
+            ("GPT2", {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": 99, "bos_token_id": 1, "eos_token_id": 2}),
+            ("Llama", {**small, "num_key_value_heads": 2}),
+            ("Qwen2", {**small, "num_key_value_heads": 2}),
+        ):
+            config = getattr(transformers, f"{name}Config")(**sizes, attn_implementation="eager")
+            model = getattr(transformers, f"{name}Model")(config).eval()
+            for padded in (False, True):
+                with self.subTest(name, padded=padded), warnings.catch_warnings():
+                    warnings.simplefilter("error", headwise.HeadwiseWarning)
+                    mask = torch.ones(2, 7, dtype=torch.long)
+                    mask[1, 5:] = 0 if padded else 1
+                    with headwise.record(model) as recorded:
+                        theirs = model(tokens, attention_mask=mask, output_attentions=True).attentions
+                    self.assertEqual(len(recorded), 2)
+                    for trace, weights in zip(recorded.values(), theirs):
+                        close(trace["attn_weights"], weights)
+
     def test_a_model_without_attention_is_refused(self):
         for model in (nn.Linear(3, 3), 7):
             with self.assertRaises(headwise.UsageError):

@@ -1,10 +1,13 @@
 """The attention of a torch model while it runs."""
 from __future__ import annotations
 
+import shutil
+import tempfile
+import weakref
 from types import TracebackType
 from typing import Any, Iterator, Mapping
 
-from headwise.program import UsageError
+from headwise.program import UsageError, run_json
 from headwise.request import Request
 from headwise.traces import Trace, run
 
@@ -21,6 +24,9 @@ class Recording(Mapping[str, Trace]):
         self._requests: dict[str, Request] = {}
         self._outputs: dict[str, Any] = {}
         self._traces: dict[str, Trace] = {}
+        self._of_transformers: set[str] = set()
+        self._files = ""  # the folder of a model of transformers, once a trace is asked for
+        self._layers: list[dict[str, Any]] = []
 
     def __enter__(self) -> "Recording":
         from headwise import torch_modules
@@ -28,9 +34,12 @@ class Recording(Mapping[str, Trace]):
         found = torch_modules.attention_modules(self._model)
         if not found:
             raise UsageError(
-                f"record: {type(self._model).__name__} has no attention that is known: torch.nn.MultiheadAttention modules were expected"
+                f"record: {type(self._model).__name__} has no attention that is known: torch.nn.MultiheadAttention modules, or a model "
+                "of transformers, were expected"
             )
         for name, module in found.items():
+            if torch_modules.is_of_transformers(module):
+                self._of_transformers.add(name)
             self._handles.append(module.register_forward_hook(self._hook(name), with_kwargs=True))
         return self
 
@@ -43,8 +52,11 @@ class Recording(Mapping[str, Trace]):
         from headwise import torch_modules
 
         def called(module: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Any) -> None:
-            self._requests[name] = torch_modules.request_of(module, inputs, keywords)
-            self._outputs[name] = torch_modules.to_array(output[0])
+            if name in self._of_transformers:
+                self._requests[name] = torch_modules.layer_request(inputs, keywords)
+            else:
+                self._requests[name] = torch_modules.request_of(module, inputs, keywords)
+            self._outputs[name] = torch_modules.to_array(output[0] if isinstance(output, tuple) else output)
             self._traces.pop(name, None)
 
         return called
@@ -53,9 +65,27 @@ class Recording(Mapping[str, Trace]):
         if name not in self._traces:
             if name not in self._requests:
                 raise KeyError(f"{name}: recorded were {', '.join(self._requests) or 'no calls: run the model inside of the with'}")
-            self._traces[name] = run(self._requests[name])
+            request = self._requests[name]
+            if name in self._of_transformers:
+                self._find_layer(name, request)
+            self._traces[name] = run(request)
             self._check(name)
         return self._traces[name]
+
+    def _find_layer(self, name: str, request: Request) -> None:
+        """The module as a layer of the model's files, which Headwise reads by their family."""
+        if not self._files:
+            folder = tempfile.mkdtemp(prefix="headwise_model_")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self._model.save_pretrained(folder)
+            self._layers = run_json(["info", folder])["model"]["layers"]
+            self._files = folder
+        request.scenario = self._files
+        places = [layer for layer in self._layers if f"{name}.".startswith(f"{layer['name']}.")]
+        if not places:
+            known = ", ".join(layer["name"] for layer in self._layers) or "none"
+            raise UsageError(f"record: {name} is no layer that Headwise knows of this model: it found {known}")
+        request.settings["parameters.layer"] = max(places, key=lambda layer: len(layer["name"]))["layer"]
 
     def _check(self, name: str) -> None:
         """A trace of something else than what ran must not go unnoticed."""
@@ -63,14 +93,21 @@ class Recording(Mapping[str, Trace]):
 
         from headwise.torch_modules import remark
 
-        theirs, ours = self._outputs[name], np.asarray(self._traces[name]["output"])
+        theirs, made = self._outputs[name], self._traces[name]
         if theirs.ndim == 2:
             theirs = theirs[None]
-        elif not self._traces[name].scenario["inputs"].get("batch_first", True):
+        elif not made.scenario["inputs"].get("batch_first", True):
             theirs = theirs.swapaxes(0, 1)
-        largest = float(np.abs(theirs - ours).max(initial=0)) if theirs.shape == ours.shape else float("inf")
+        # Some modules of transformers end before the output projection.
+        results = [made[result] for result in ("output", "concat") if result in made and made[result].shape == theirs.shape]
+        if name not in self._of_transformers:
+            results = results[:1]
+        largest = min((float(np.abs(theirs - ours).max(initial=0)) for ours in results), default=float("inf"))
         if not largest <= 1e-3 * max(1.0, float(np.abs(theirs).max(initial=0))):
-            remark(f"{name}: the trace's output differs from what the module returned by {largest:.3g}: a hook, dropout or half precision?")
+            remark(
+                f"{name}: the trace's output differs from what the module returned by {largest:.3g}: a hook, dropout, a mask, a cache or "
+                "half precision?"
+            )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._requests)
@@ -83,12 +120,14 @@ class Recording(Mapping[str, Trace]):
 
 
 def record(model: Any) -> Recording:
-    """Records every torch.nn.MultiheadAttention of a model while it runs:
+    """Records every attention module of a torch model while it runs: torch.nn.MultiheadAttention, and the layers of a model of
+    transformers whose family Headwise knows:
 
         with headwise.record(model) as recorded:
             model(x)
         recorded["encoder.layers.0.self_attn"]["attn_weights"]
 
-    The model's modes, parameters and results are as without it; its hooks are gone after the block.
+    The model's modes, parameters and results are as without it; its hooks are gone after the block. For a model of transformers the
+    first trace writes its files to a temporary folder, which takes as much disk as the model.
     """
     return Recording(model)

@@ -82,7 +82,44 @@ def attention_modules(model: Any) -> dict[str, Any]:
 
     if not isinstance(model, torch.nn.Module):
         raise UsageError(f"record: a torch.nn.Module was expected, got {type(model).__name__}")
-    return {name or "module": module for name, module in model.named_modules() if isinstance(module, torch.nn.MultiheadAttention)}
+    found = {name or "module": module for name, module in model.named_modules() if _is_attention(module)}
+    # A block that holds attention and more is named after it too.
+    return {name: module for name, module in found.items() if not any(_is_attention(part) for part in module.modules() if part is not module)}
+
+
+def is_of_transformers(module: Any) -> bool:
+    """Whether its meaning is in the files of the model that it belongs to, not in the module."""
+    import torch
+
+    return not isinstance(module, torch.nn.MultiheadAttention)
+
+
+def _is_attention(module: Any) -> bool:
+    import torch
+
+    of_transformers = type(module).__module__.startswith("transformers.") and type(module).__name__.endswith("Attention")
+    return isinstance(module, torch.nn.MultiheadAttention) or (of_transformers and hasattr(module, "config"))
+
+
+def layer_request(inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> Request:
+    """The arrays of a call of an attention module of transformers; which layer of which model it is comes later."""
+    hidden = inputs[0] if inputs else keywords["hidden_states"]
+    given = {"query": hidden}
+    for name in ("key_value_states", "encoder_hidden_states"):
+        if keywords.get(name) is not None:
+            given["key"] = given["value"] = keywords[name]
+    mask = keywords.get("attention_mask")
+    request = _with_arrays(Request(""), given)
+    if mask is not None and mask.dim() == 4:
+        request.arrays.update(_blocked(to_array(mask)))
+    return request
+
+
+def _blocked(mask: Any) -> dict[str, Any]:
+    """key_padding_mask (N,S) where a mask of transformers, 0 or the least number, blocks keys of its own accord: those that the last
+    query, which sees every key of a causal map, does not see."""
+    blocked = mask[:, 0, -1, :] < -1e4 if mask.dtype != bool else ~mask[:, 0, -1, :]
+    return {"key_padding_mask": blocked} if blocked.any() else {}
 
 
 def checked_call(
