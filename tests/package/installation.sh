@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Everything is installed, without rights and without a network:  installation.sh CMAKE BUILD_FOLDER
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$1" --install "$2" --prefix "$folder" >/dev/null
+for file in bin/headwise share/applications/headwise.desktop share/icons/hicolor/scalable/apps/headwise.svg \
+  share/mime/packages/headwise.xml share/metainfo/headwise.metainfo.xml share/man/man1/headwise.1 \
+  share/bash-completion/completions/headwise share/zsh/site-functions/_headwise share/fish/vendor_completions.d/headwise.fish \
+  share/doc/headwise/README.md share/doc/headwise/docs/window.md; do
+  [ -s "$folder/$file" ] || { echo "not installed: $file" >&2; exit 1; }
+done
+# The program needs nothing beside it, and the pictures of the documents are there.
+(cd "$folder" && env -i bin/headwise list presets >/dev/null)
+for document in README.md docs/*.md; do
+  at=$folder/share/doc/headwise/$document
+  for picture in $(sed -n 's/.*!\[[^]]*\](\([^)]*\)).*/\1/p' "$at"); do
+    [ -s "$folder/share/doc/headwise/$picture" ] || [ -s "$folder/share/doc/headwise/docs/$picture" ] ||
+      { echo "$document shows a picture that is not installed: $picture" >&2; exit 1; }
+  done
+done
