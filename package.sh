@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what is handed out, in build/package: ./package.sh wheel
+# Makes what is handed out, in build/package: ./package.sh deb|wheel
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$root/third_party/setup.sh"
@@ -45,10 +45,30 @@ package_wheel() {
   say "made $(ls "$root"/build/package/headwise-*.whl)"
 }
 
+# A Debian package, the same bytes for the same commit. What Debian's lintian says against it is an error.
+package_deb() {
+  local work=$root/build/package/deb said made
+  install_missing build package
+  build release headwise_installed
+  SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)}
+  export SOURCE_DATE_EPOCH
+  # cpack writes the modes of its own files into the archive.
+  umask 022
+  rm -rf "$work"
+  mkdir -p "$work"
+  said=$(cd "$root/build/release" && cpack -G DEB -B "$work" 2>&1) || { printf '%s\n' "$said" >&2; return 1; }
+  made=$(echo "$work"/headwise_*.deb)
+  lintian --allow-root --fail-on error,warning "$made" >&2
+  mv "$made" "$root/build/package/"
+  rm -rf "$work"
+  say "made $root/build/package/${made##*/}"
+}
+
 case ${1:-} in
+  deb) package_deb ;;
   wheel) package_wheel ;;
   *)
-    echo "usage: ./package.sh wheel" >&2
+    echo "usage: ./package.sh deb|wheel" >&2
     exit 2
     ;;
 esac
