@@ -18,17 +18,18 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libegl1, libgl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libgl1-mesa-dri)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "fonts-droid-fallback, fonts-noto-cjk")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "multi-head attention, number by number
- Headwise shows the operator at the heart of transformers at work. Type a
- sentence and step through input projection, split into heads, each head's
- scaled dot-product attention, concatenation and output projection. Every
- number is computed, every cell shows where it comes from, every setting takes
- effect at once, and every picture can be saved as a file.
- .
- There are lessons for learners, slides for teachers, and a command line that
- writes every intermediate tensor, finds what is wrong in another
- implementation, and trains small models. Attention layers of BERT, GPT-2,
- Llama, ViT, Whisper and others are read from their files.")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "multi-head attention, number by number")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "\
+Headwise shows the operator at the heart of transformers at work. Type a
+sentence and step through input projection, split into heads, each head's
+scaled dot-product attention, concatenation and output projection. Every
+number is computed, every cell shows where it comes from, every setting takes
+effect at once, and every picture can be saved as a file.
+
+There are lessons for learners, slides for teachers, and a command line that
+writes every intermediate tensor, finds what is wrong in another
+implementation, and trains small models. Attention layers of BERT, GPT-2,
+Llama, ViT, Whisper and others are read from their files.")
 
 # For debian_files.cmake.
 set(CPACK_HEADWISE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
