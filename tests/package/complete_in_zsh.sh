@@ -18,7 +18,7 @@ becomes() {
       show() { print -r -- \"<\$BUFFER>\" >line; exit }; zle -N show; bindkey ^X show; bindkey ^I complete-word; print ready"
     zpty -r shell text "*ready*ready*"
     zpty -w -n shell "$1"$'"'\t\x18'"'
-    for _ in {1..100}; do [[ -s line ]] && break; sleep 0.1; done
+    for _ in {1..600}; do [[ -s line ]] && break; sleep 0.1; done
     cat line
     rm -f line
     zpty -d shell' zsh "$1")
