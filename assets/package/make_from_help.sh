@@ -6,6 +6,8 @@ program=$1 kind=$2
 folder=$(dirname "$0")
 # In bytes, as the program counts when it writes its columns.
 export LC_ALL=C
+# A build under AddressSanitizer is not where leaks are looked for.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 overview=$("$program" help)
 commands=$(printf '%s\n' "$overview" | sed -n 's/^  headwise \([a-z][a-z-]*\)  .*/\1/p')
 {
