@@ -8,7 +8,6 @@ function(headwise_run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-set(when "0")
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
   set(when $ENV{SOURCE_DATE_EPOCH})
 else()

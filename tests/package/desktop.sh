@@ -7,7 +7,7 @@ tool=$1 assets=$2
 command -v "$tool" >/dev/null || { echo "skipped: $tool is not installed" >&2; exit 77; }
 case $tool in
   desktop-file-validate) said=$(desktop-file-validate --no-hints "$assets/headwise.desktop" 2>&1) || { echo "$said" >&2; exit 1; } ;;
-  appstreamcli) appstreamcli validate --no-net "$assets/package/headwise.metainfo.xml" ;;
+  appstreamcli) appstreamcli validate --no-net "$assets/package/org.example.headwise.metainfo.xml" ;;
   update-mime-database)
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT

@@ -5,7 +5,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$1" --install "$2" --prefix "$folder" >/dev/null
 for file in bin/headwise share/applications/headwise.desktop share/icons/hicolor/scalable/apps/headwise.svg \
-  share/mime/packages/headwise.xml share/metainfo/headwise.metainfo.xml share/man/man1/headwise.1 \
+  share/mime/packages/headwise.xml share/metainfo/org.example.headwise.metainfo.xml share/man/man1/headwise.1 \
   share/bash-completion/completions/headwise share/zsh/site-functions/_headwise share/fish/vendor_completions.d/headwise.fish \
   share/doc/headwise/README.md share/doc/headwise/docs/window.md; do
   [ -s "$folder/$file" ] || { echo "not installed: $file" >&2; exit 1; }
