@@ -25,6 +25,7 @@
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/tensor/version.h"
 #include "core/train/trained_models.h"
 
 namespace headwise {
@@ -224,7 +225,7 @@ int dispatch(const Words& words) {
   }
   if (first == "--") return open_window(Words(words.begin() + 1, words.end()), true);
   if (first == "--version") {
-    print("headwise " HEADWISE_VERSION "\n");
+    print(fmt::format("headwise {}\n", version()));
     return 0;
   }
   for (const Subcommand& command : subcommands()) {

@@ -16,6 +16,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/progress.h"
+#include "core/tensor/version.h"
 
 namespace headwise {
 namespace {
@@ -138,7 +139,7 @@ RunFile run_of_layers(const TraceRequest& request, const std::string& layers,
 void write_file(const std::string& output, Format format, const RunFile& run) {
   const bool to_stdout = output == standard_stream;
   FileMetadata metadata = run_metadata(run.record, to_stdout ? "" : folder_of(output));
-  if (format == Format::safetensors) metadata["made_by"] = "headwise " HEADWISE_VERSION;
+  if (format == Format::safetensors) metadata["made_by"] = fmt::format("headwise {}", version());
   const auto write = [&](const ByteSink& sink) {
     if (format == Format::npz)
       write_npz(sink, run.tensors, metadata);

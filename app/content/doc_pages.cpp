@@ -7,6 +7,7 @@
 #include <md4c.h>
 
 #include "app/session/answer_check.h"
+#include "core/tensor/version.h"
 
 namespace headwise {
 namespace embedded {
@@ -274,7 +275,8 @@ std::span<const DocPage> doc_pages() {
 
 std::string docs_html() {
   std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Headwise " HEADWISE_VERSION
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Headwise " +
+      std::string(version()) +
       "</title>\n<style>body{font:16px/1.5 sans-serif;max-width:52em;margin:2em auto;padding:0 1em}"
       "pre{background:#f2f3f5;padding:.8em;overflow-x:auto}table{border-collapse:collapse}"
       "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}"

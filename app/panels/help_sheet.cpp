@@ -11,6 +11,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/ui_probe.h"
+#include "core/tensor/version.h"
 
 namespace headwise {
 namespace {
@@ -140,7 +141,8 @@ void draw_help_sheet(const WidgetContext& context, HelpSheetState& state, bool p
     ImGui::PopFont();
     end_overlay();
   }
-  if (begin_overlay(context, "overlay/about", "Headwise " HEADWISE_VERSION, state.about, {.width = 440})) {
+  const std::string title = fmt::format("Headwise {}", version());
+  if (begin_overlay(context, "overlay/about", title.c_str(), state.about, {.width = 440})) {
     ImGui::PushFont(context.fonts.small);
     ImGui::PushTextWrapPos(0.0f);
     ImGui::TextUnformatted(

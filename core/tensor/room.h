@@ -20,3 +20,4 @@
 #include "core/tensor/strided_layout.h"
 #include "core/tensor/task_threads.h"
 #include "core/tensor/tensor.h"
+#include "core/tensor/version.h"

@@ -24,7 +24,7 @@ struct Room {
 // them back. core/gpu is the OpenGL compute path.
 constexpr long idle_lines = 200;  // that a budget may have
 const std::map<std::string, Room> rooms{
-    {"core/tensor", {1980, {}}},
+    {"core/tensor", {2000, {}}},
     {"core/attention", {9310, {"core/tensor"}}},
     {"core/compare", {5790, {"core/tensor", "core/attention"}}},
     {"core/files", {3840, {"core/tensor"}}},

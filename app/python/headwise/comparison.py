@@ -77,9 +77,14 @@ def compare_request(request: Request, theirs: Theirs, tolerance: float | None) -
         ours=float(first["ours"]) if "ours" in first else None,
         theirs=float(first["theirs"]) if "theirs" in first else None,
         causes=[cause["cause"] for cause in details.get("likely_causes", [])],
-        report=details["text"].strip(),
+        report=_without_files(details["text"]),
         details=details,
     )
+
+
+def _without_files(report: str) -> str:
+    """The report without its first line, which names the files that were compared: here they are nobody's."""
+    return report.partition("\n\n")[2].strip()
 
 
 def _files(theirs: Theirs, folder: Path) -> list[str]:

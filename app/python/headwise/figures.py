@@ -34,9 +34,6 @@ class Figure:
         words = ["--theme", theme or self.theme or "light", "--format", "svg", "--cell-titles", "-o", "-"]
         return run_program([*self._words, *words])
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
-
     def _repr_html_(self) -> str:
         if self.theme is not None:
             return _inline(self.svg())

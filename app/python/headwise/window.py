@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +22,14 @@ def show(x: Any = None, *inputs: Any, **keywords: Any) -> "subprocess.Popen[str]
     The process is returned, whose .wait() waits until the window is closed. Raises NoDisplayError where there is no display.
     """
     words = [program_path()]
-    if isinstance(x, Trace):
-        words.append(_kept(x))
-    elif isinstance(x, (str, os.PathLike)) and not inputs and not keywords:
-        words.append(os.fspath(x))
+    made_here = isinstance(x, Trace) or not (x is None or (isinstance(x, (str, os.PathLike)) and not inputs and not keywords))
+    if made_here:
+        words.append(_kept(x if isinstance(x, Trace) else trace(x, *inputs, **keywords)))
     elif x is not None:
-        words.append(_kept(trace(x, *inputs, **keywords)))
+        words.append(os.fspath(x))
     window = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=program_environment(), start_new_session=True)
+    if made_here:
+        threading.Thread(target=_remove_after, args=(window, Path(words[-1]).parent), daemon=True).start()
     try:
         status = window.wait(_REFUSAL)
     except subprocess.TimeoutExpired:
@@ -35,6 +38,11 @@ def show(x: Any = None, *inputs: Any, **keywords: Any) -> "subprocess.Popen[str]
         return window
     said = window.communicate()[1].strip().removeprefix("headwise: ")
     raise ERRORS.get(status, HeadwiseError)(said or f"the window ended with status {status}")
+
+
+def _remove_after(window: "subprocess.Popen[str]", folder: Path) -> None:
+    window.wait()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _kept(made: Trace) -> str:

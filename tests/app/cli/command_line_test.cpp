@@ -8,6 +8,7 @@
 
 #include "app/cli/command_line.h"
 #include "core/gpu/gpu_limits.h"
+#include "core/tensor/version.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
@@ -37,7 +38,7 @@ TEST_CASE("a command that is nearly one is told which one is meant") {
 }
 
 TEST_CASE("version and help are printed on stdout") {
-  CHECK(run_program({"--version"}).out == "headwise " HEADWISE_VERSION "\n");
+  CHECK(run_program({"--version"}).out == fmt::format("headwise {}\n", version()));
   const ProgramResult help = run_well({"--help"});
   CHECK(help.err.empty());
   for (const Subcommand& command : subcommands()) {

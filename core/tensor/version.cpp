@@ -1,0 +1,9 @@
+#include "core/tensor/version.h"
+
+namespace headwise {
+
+const char* version() {
+  return HEADWISE_VERSION;
+}
+
+}  // namespace headwise
