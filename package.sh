@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what is handed out, in build/package: ./package.sh deb|wheel
+# Makes what is handed out, in build/package: ./package.sh deb|wheel; wheel-tools fetches what a wheel needs of PyPI, and no more.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$root/third_party/setup.sh"
@@ -10,17 +10,25 @@ wheel_x_libraries=(libX11.so.6 libXext.so.6 libXrender.so.1 libxcb.so.1 libxcb-s
                    libbsd.so.0 libmd.so.0)
 wheel_platform=manylinux_2_35_x86_64
 
+# What builds wheels, from PyPI, in an environment of its own.
+fetch_wheel_tools() {
+  local tools=$root/build/package/tools
+  [ -x "$tools/bin/auditwheel" ] && return 0
+  install_missing wheel
+  say "fetching what builds wheels (third_party/wheel_tools.txt)"
+  rm -rf "$tools"
+  /usr/bin/python3 -m venv "$tools" && "$tools/bin/pip" install --quiet --requirement "$root/third_party/wheel_tools.txt" && return 0
+  rm -rf "$tools"
+  return 1
+}
+
 # The wheel is built in build/release, where the program may be there already.
 package_wheel() {
   local tools=$root/build/package/tools made=$root/build/package/wheel library unpacked licences
   install_missing build
   build release headwise
-  if [ ! -x "$tools/bin/auditwheel" ]; then
-    say "fetching what builds wheels (third_party/wheel_tools.txt)"
-    python3 -m venv "$tools"
-    "$tools/bin/pip" install --quiet --requirement "$root/third_party/wheel_tools.txt"
-  fi
-  rm -rf "$made"
+  fetch_wheel_tools
+  rm -rf "$made" "$root"/build/package/headwise-*.whl
   mkdir -p "$made"
   (cd "$root" && PATH="$tools/bin:$PATH" "$tools/bin/pip" wheel --quiet --no-deps --no-build-isolation \
     --config-settings=build-dir=build/release --wheel-dir "$made" .)
@@ -67,8 +75,9 @@ package_deb() {
 case ${1:-} in
   deb) package_deb ;;
   wheel) package_wheel ;;
+  wheel-tools) fetch_wheel_tools ;;
   *)
-    echo "usage: ./package.sh deb|wheel" >&2
+    echo "usage: ./package.sh deb|wheel|wheel-tools" >&2
     exit 2
     ;;
 esac
