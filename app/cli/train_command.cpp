@@ -11,6 +11,7 @@
 
 #include "app/cli/command_line.h"
 #include "app/cli/command_options.h"
+#include "app/cli/report.h"
 #include "app/cli/standard_streams.h"
 #include "app/platform/desktop_program.h"
 #include "core/files/atomic_file.h"
@@ -35,7 +36,8 @@ struct TrainWords {
   std::string length, symbols, layers, width, heads, kv_heads, head_width, positions, dropout;
   std::vector<std::string> frozen;
   bool no_feed_forward = false, no_norms = false, no_out_projection = false, no_causal = false,
-       no_scale = false, tied = false, equal_heads = false, equal_but_output = false, resume = false;
+       no_scale = false, tied = false, equal_heads = false, equal_but_output = false, resume = false,
+       json = false;
   std::string beside;
   std::string optimiser, learning_rate, weight_decay, clip, warm_up, cosine, batch;
 };
@@ -83,6 +85,7 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
       "--resume", words.resume,
       "Go on from the last checkpoint of the folder, with its task and settings, and its --steps, --every "
       "and --keep where they are not given");
+  options.flag("--json", words.json, "Print a line of JSON for each checkpoint, as it is written");
   options.value("--seed", words.seed,
                 "The seed of the initial parameters, the batches and dropout; default: 1", {.type = "N"});
   options.value("--dtype", words.dtype, "f32 or f64", {.type = "NAME", .shows_default = true});
@@ -203,7 +206,7 @@ TrainingPlan plan_of(const CommandOptions& options, const TrainWords& words,
 // Throws Error(usage) if an option is given that a training has already, which goes on.
 void refuse_settings(const CommandOptions& options) {
   const std::string name =
-      options.given_option_outside({"--output", "--steps", "--every", "--keep", "--resume"});
+      options.given_option_outside({"--output", "--steps", "--every", "--keep", "--resume", "--json"});
   if (!name.empty())
     refuse_option(name, "a training that goes on has its task and settings already", "",
                   "only --steps, --every and --keep", "leave it out");
@@ -222,16 +225,16 @@ struct TrainRequest {
   std::optional<std::string> resumed;  // the checkpoint
   SavedRun saved;                      // of it
   bool is_compared = false;            // with another run, by its outcome
+  bool json = false;                   // a line of JSON for each checkpoint, and no other lines
+  std::string change = {};             // what is changed in this run: a name of --beside
 };
 
 // A line for a checkpoint, with the habit that stands out.
 template <class T>
-std::string checkpoint_line(TrainingRun<T>& run, const TrainingStep& last, const BatchResult& held_out,
-                            double tokens_per_second) {
-  std::string line = fmt::format("step {}: loss {:.4g}, held-out loss {:.4g}, held-out accuracy {:.1f} %",
-                                 run.step(), last.batch.loss, held_out.loss, 100.0 * accuracy_of(held_out));
+std::string checkpoint_line(const TrainRequest& request, TrainingRun<T>& run, const TrainingStep& last,
+                            const BatchResult& held_out, double tokens_per_second) {
   double most = 0.0;
-  std::string strongest;
+  Cell strongest("strongest", Json(), "");
   const auto habits = run.habits();
   for (std::size_t layer = 0; layer < habits.size(); ++layer)
     for (std::size_t head = 0; head < habits[layer].size(); ++head) {
@@ -240,10 +243,23 @@ std::string checkpoint_line(TrainingRun<T>& run, const TrainingStep& last, const
            {std::pair(of.previous_token, "previous token"), std::pair(of.induction, "induction")})
         if (value && *value > most) {
           most = *value;
-          strongest = fmt::format(", {} {:.2f} in head {}.{}", name, most, layer, head);
+          strongest = {"strongest",
+                       {{"habit", name}, {"share", most}, {"layer", layer}, {"head", head}},
+                       fmt::format(", {} {:.2f} in head {}.{}", name, most, layer, head)};
         }
     }
-  return line + strongest + fmt::format(", {:.0f} tokens/s\n", tokens_per_second);
+  const double accuracy = accuracy_of(held_out);
+  Report report;
+  report.add_line("step {}: loss {}, held-out loss {}, held-out accuracy {} %{}, {} tokens/s\n",
+                  {{"change", request.change},
+                   {"step", run.step(), std::to_string(run.step())},
+                   {"loss", number_json(last.batch.loss), fmt::format("{:.4g}", last.batch.loss)},
+                   {"held_out_loss", number_json(held_out.loss), fmt::format("{:.4g}", held_out.loss)},
+                   {"held_out_accuracy", number_json(accuracy), fmt::format("{:.1f}", 100.0 * accuracy)},
+                   strongest,
+                   {"tokens_per_second", tokens_per_second, fmt::format("{:.0f}", tokens_per_second)},
+                   {"checkpoint", checkpoint_path(request.folder, run.step())}});
+  return request.json ? report.json.dump() + "\n" : report.text;
 }
 
 std::string megabytes(Index bytes) {
@@ -268,7 +284,7 @@ template <class T>
 TrainingOutcome train(const TrainRequest& request, TrainTask task, const TrainingSettings& settings) {
   using Clock = std::chrono::steady_clock;
   TrainingRun<T> run(std::move(task), settings);
-  if (!run.task().note.empty()) print(run.task().note + "\n");
+  if (!run.task().note.empty() && !request.json) print(run.task().note + "\n");
   const std::string curve = request.folder + "/curve.csv";
   std::string before = curve_before("", 0);
   if (request.resumed) {
@@ -290,7 +306,7 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
   // Ctrl+C ends the training after its step, with a checkpoint; a second one ends the program as usual.
   const StopOnSignals stop_on_signals;
   if (!request.resumed) keep();  // as it began
-  print(expected_line(request, settings, static_cast<Index>(sizeof(T))));
+  if (!request.json) print(expected_line(request, settings, static_cast<Index>(sizeof(T))));
   Clock::duration spent{};
   Index taken = 0;
   const Index first = run.step();
@@ -311,7 +327,7 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
     rows.back().held_out = run.held_out();
     keep();
     const double seconds = std::chrono::duration<double>(spent).count();
-    print(checkpoint_line(run, *step, *rows.back().held_out,
+    print(checkpoint_line(request, run, *step, *rows.back().held_out,
                           static_cast<double>(taken * settings.batch * run.task().length) / seconds));
     if (unread && run.step() < steps)
       throw Error(
@@ -363,13 +379,15 @@ void train_variant(const TrainWords& wanted, DType dtype, const TrainRequest& re
   TrainRequest own = request, other = request;
   own.is_compared = other.is_compared = true;
   other.folder = request.folder + "/" + wanted.beside;
+  other.change = wanted.beside;
   const TrainingFolder held(other.folder);
   refuse_folder_in_use(other.folder, "choose another folder");
   const TrainingOutcome as_it_is = train(dtype, own, task, settings);
   refuse_failure(own, as_it_is);
-  print(fmt::format("\n{}:\n", training_change_entry(change).with));
+  if (!request.json) print(fmt::format("\n{}:\n", training_change_entry(change).with));
   const TrainingOutcome beside = train(dtype, other, task, *changed);
-  print("\n" + text_of_answer(change_answer(change, as_it_is, beside)));
+  const std::string answer = text_of_answer(change_answer(change, as_it_is, beside));
+  print(request.json ? Json{{"change", wanted.beside}, {"answer", answer}}.dump() + "\n" : "\n" + answer);
 }
 
 void require_task(const TrainWords& wanted) {
@@ -406,10 +424,13 @@ void run_train(CommandOptions& options, const Words& words) {
   refuse_standard_stream("--output", wanted.output);
   TrainRequest request;
   request.folder = wanted.output;
+  request.json = wanted.json;
   request.plan = plan_of(options, wanted);  // a wrong word is reported first
   if (wanted.dtype != "f32" && wanted.dtype != "f64")
     refuse_option("--dtype", "there is no such type", wanted.dtype, "f32 or f64");
   DType dtype = wanted.dtype == "f32" ? DType::f32 : DType::f64;
+  if (wanted.output.ends_with(".py") && wanted.json)
+    refuse_option("--json", "a program is written, and nothing is trained", wanted.output, "a folder");
   if (wanted.output.ends_with(".py")) return write_program_of(options, wanted, dtype);
   TrainingSettings settings;
   TrainTask task;

@@ -1,5 +1,7 @@
 """The Python module over the program: HEADWISE_PROGRAM names it, PYTHONPATH leads to app/python."""
+import copy
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -90,6 +92,50 @@ class Traces(unittest.TestCase):
         self.assertEqual(trace["attn_weights"].shape[2], 0)
 
 
+    def test_scenarios_and_arrays_of_numpy_and_others(self):
+        trace = headwise.trace({"attention": {"embed_dim": np.int64(8), "num_heads": 2}}, settings={"attention.scale": np.float32(0.5)})
+        self.assertEqual(trace.scenario["attention"]["scale"], 0.5)
+        query = np.zeros((1, 3, 8), ">f4")[::1]
+        self.assertEqual(headwise.trace(SMALL, arrays={"query": query})["query"].shape, (1, 3, 8))
+        for arrays, words in (
+            ({"query": np.ma.masked_array(np.zeros((1, 3, 8)), np.ones((1, 3, 8)))}, "masked array"),
+            ({"query": [[1], [2, 3]]}, "array of numbers"),
+            ({"query": "text"}, "array of numbers"),
+            ({3: np.zeros(3)}, "names were expected"),
+            ([np.zeros(3)], "paths of files"),
+            (7, "paths of files"),
+        ):
+            with self.assertRaisesRegex(headwise.UsageError, words):
+                headwise.trace(SMALL, arrays=arrays)
+        with self.assertRaisesRegex(headwise.UsageError, "--help"):
+            headwise.trace("--help")
+
+    def test_copies_and_children_of_a_trace(self):
+        trace = headwise.trace(SMALL)
+        self.assertIs(copy.copy(trace), trace)
+        self.assertIs(copy.deepcopy(trace), trace)
+        with self.assertRaisesRegex(TypeError, "Trace.save"):
+            pickle.dumps(trace)
+        child = os.fork()
+        if child == 0:
+            del trace  # not the last one: its file stays
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertTrue(trace.path.exists())
+
+    def test_files_that_are_no_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in (("a.npz", b"PK broken"), ("a.safetensors", b"x"), ("b.safetensors", b"\x02\0\0\0\0\0\0\0[]")):
+                path = Path(folder) / name
+                path.write_bytes(content)
+                with self.assertRaisesRegex(headwise.InputError, "no file of a run"):
+                    headwise.open_trace(path)
+            with self.assertRaises(headwise.InputError):
+                headwise.open_trace(folder)
+        with self.assertRaises(FileNotFoundError):
+            headwise.open_trace("/nowhere.safetensors")
+
+
 class Cells(unittest.TestCase):
     def test_the_terms_of_a_cell_add_up_to_it(self):
         trace = headwise.trace(SMALL, dtype="f64")
@@ -158,6 +204,15 @@ class Figures(unittest.TestCase):
                 self.assertTrue(path.read_bytes().startswith(begins))
             saved = np.load(Path(folder) / "map.npy")
         np.testing.assert_array_equal(saved, self.trace["scores"][0, 0])
+
+    def test_figures_of_gradients_and_of_what_has_no_heads(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertIn("<svg", headwise.trace(SMALL, backward=True).figure("grad.query").svg())
+            self.assertIn("<svg", self.trace.figure("in_proj_bias").svg())
+        for range in (5, ("a", "b"), (1, 2, 3)):
+            with self.assertRaisesRegex(headwise.UsageError, "range"):
+                self.trace.figure("scores", range=range)
 
     def test_what_cannot_be_written_is_an_output_error_that_is_an_os_error(self):
         with self.assertRaises(headwise.OutputError) as refused:
@@ -256,11 +311,31 @@ class Program(unittest.TestCase):
         with self.assertRaises(AttributeError):
             headwise.nothing
 
+    def test_a_training_step_by_step(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = Path(folder) / "run"
+            small = {"width": 16, "heads": 2, "batch": 8, "learning_rate": 0.01, "no_norms": True}
+            steps = list(headwise.train("sort", run, steps=20, every=10, **small))
+            self.assertEqual([step.step for step in steps], [10, 20])
+            self.assertEqual(steps[-1].checkpoint, str(run / "checkpoint-20"))
+            self.assertTrue(0 <= steps[-1].held_out_accuracy <= 1)
+            self.assertEqual(headwise.trace(steps[-1].checkpoint, only=["attn_weights"])["attn_weights"].shape[1], 2)
+            for step in headwise.train("sort", Path(folder) / "left", steps=100000, every=10, **small):
+                break  # it ends, with a checkpoint
+            left = sorted(int(path.name.split("-")[1]) for path in (Path(folder) / "left").glob("checkpoint-*"))
+            self.assertLess(left[-1], 100000)
+            with self.assertRaisesRegex(headwise.UsageError, "there is no task of that name"):
+                list(headwise.train("srot", Path(folder) / "no"))
+            with self.assertRaisesRegex(headwise.UsageError, "--wdith"):
+                list(headwise.train("sort", Path(folder) / "no", wdith=3))
+
     def test_heads_of_a_model(self):
         found = headwise.heads("builtin:sentences", "the animal did not cross the street")
         self.assertEqual(sorted({head["layer"] for head in found}), list(range(len({head["layer"] for head in found}))))
         for head in found:
             self.assertLessEqual(head["previous_token"], 1)
+        with self.assertWarnsRegex(headwise.HeadwiseWarning, "left out at its end"):
+            headwise.heads("builtin:sentences", "the animal " * 100)
 
 
 if __name__ == "__main__":

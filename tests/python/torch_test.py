@@ -74,6 +74,31 @@ class Modules(unittest.TestCase):
         with self.assertRaisesRegex(headwise.UsageError, "module.eval"):
             headwise.assert_attention_close(module, x)
 
+    def test_a_forward_of_ones_own_and_hooks_are_told(self):
+        class Rolled(nn.MultiheadAttention):
+            def forward(self, q, k, v, **keywords):
+                return super().forward(q.roll(1, -1) * 3, k, v, **keywords)
+
+        x = torch.randn(1, 4, 8)
+        with self.assertWarnsRegex(headwise.HeadwiseWarning, "a forward of its own"):
+            headwise.trace(Rolled(8, 2, batch_first=True).eval(), x, x, x)
+        module = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+        module.register_forward_pre_hook(lambda module, given: (3 * given[0], *given[1:]))
+        with self.assertWarnsRegex(headwise.HeadwiseWarning, "hooks before its forward"):
+            headwise.trace(module, x, x, x)
+        with self.assertRaisesRegex(AssertionError, "differs"):
+            headwise.assert_attention_close(Rolled(8, 2, batch_first=True).eval(), x)
+
+    def test_parameters_that_are_computed_from_others(self):
+        module = nn.utils.parametrizations.weight_norm(nn.MultiheadAttention(8, 2, batch_first=True), "in_proj_weight").eval()
+        x = torch.randn(1, 4, 8)
+        close(headwise.trace(module, x, x, x)["output"], module(x, x, x)[0])
+
+    def test_half_precision_agrees_with_itself(self):
+        for dtype in (torch.float16, torch.bfloat16):
+            module, x = nn.MultiheadAttention(32, 4, batch_first=True, dtype=dtype).eval(), torch.randn(2, 7, 32, dtype=dtype)
+            headwise.assert_attention_close(module, x)
+
     def test_calls_that_torch_would_refuse(self):
         module = nn.MultiheadAttention(8, 2, batch_first=True).eval()
         x = torch.randn(1, 4, 8)
@@ -120,6 +145,8 @@ class Functions(unittest.TestCase):
             ((q[0, 0], q[0, 0], q[0, 0]), {}, "reshape"),
             ((q, q), {}, "value"),
             ((q, q, q), {"causal": True}, "causal"),
+            ((q, q, q), {"is_causal": True, "attn_mask": torch.ones(5, 5, dtype=torch.bool)}, "leave one out"),
+            ((1, 2, 3), {}, "torch.Tensor was expected"),
         ):
             with self.assertRaisesRegex(headwise.UsageError, words):
                 headwise.trace(F.scaled_dot_product_attention, *arguments, **keywords)
@@ -141,6 +168,11 @@ class WrongScale(nn.Module):
         return self.out((weights @ v).transpose(1, 2).flatten(2)), weights
 
 
+class Nothing(nn.Module):
+    def forward(self, x):
+        return None
+
+
 class Assertions(unittest.TestCase):
     PARAMETERS = {
         "in_proj_weight": "qkv.weight",
@@ -160,12 +192,35 @@ class Assertions(unittest.TestCase):
         module.scale = 0.5
         headwise.assert_attention_close(module, x, like=like, parameters=self.PARAMETERS)
 
+    def test_separate_projections(self):
+        class Separate(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.q, self.k, self.v, self.o = (nn.Linear(16, 16) for _ in range(4))
+
+            def forward(self, x):
+                q, k, v = (layer(x).unflatten(-1, (4, 4)).transpose(1, 2) for layer in (self.q, self.k, self.v))
+                return self.o(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+
+        torch.manual_seed(0)
+        like, x = nn.MultiheadAttention(16, 4, batch_first=True).eval(), torch.randn(2, 5, 16)
+        rest = {"in_proj_bias": ["q.bias", "k.bias", "v.bias"], "out_proj.weight": "o.weight", "out_proj.bias": "o.bias"}
+        for weights in (
+            {"in_proj_weight": ["q.weight", "k.weight", "v.weight"]},
+            {"q_proj_weight": "q.weight", "k_proj_weight": "k.weight", "v_proj_weight": "v.weight"},
+        ):
+            headwise.assert_attention_close(Separate(), x, like=like, parameters={**weights, **rest})
+
     def test_what_cannot_be_compared_is_refused(self):
         module, like, x = WrongScale(16, 4).eval(), nn.MultiheadAttention(16, 4, batch_first=True).eval(), torch.randn(2, 5, 16)
         with self.assertRaisesRegex(headwise.UsageError, "like="):
             headwise.assert_attention_close(module, x)
         with self.assertRaisesRegex(headwise.UsageError, "no parameter"):
             headwise.assert_attention_close(module, x, like=like, parameters={"weight": "qkv.weight"})
+        with self.assertRaisesRegex(headwise.UsageError, "torch.nn.Module was expected"):
+            headwise.assert_attention_close(lambda x: x, x, like=like)
+        with self.assertRaisesRegex(headwise.UsageError, "returned NoneType"):
+            headwise.assert_attention_close(Nothing(), x, like=like)
         with self.assertRaisesRegex(headwise.UsageError, "has no wq"):
             headwise.assert_attention_close(module, x, like=like, parameters={"in_proj_weight": "wq"})
 
@@ -202,6 +257,74 @@ class Recordings(unittest.TestCase):
             recorded["layers.0.self_attn"]
         with self.assertRaisesRegex(KeyError, "recorded were layers.0.self_attn"):
             recorded["layers.1.self_attn"]
+
+    def test_a_model_goes_on_where_a_call_cannot_be_traced(self):
+        model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32, batch_first=True), 1).eval()
+        padding = torch.arange(5)[None].repeat(2, 1) > 3
+        with warnings.catch_warnings(), torch.no_grad(), headwise.record(model) as recorded:
+            warnings.simplefilter("ignore")  # torch's, of nested tensors
+            model(torch.randn(2, 5, 16), src_key_padding_mask=padding)
+        with self.assertRaisesRegex(headwise.UsageError, "enable_nested_tensor=False"):
+            recorded["layers.0.self_attn"]
+
+    def transformers_model(self, name, **more):
+        try:
+            import transformers
+        except ImportError:
+            self.skipTest("transformers is not installed")
+        torch.manual_seed(0)
+        sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 37, "vocab_size": 99}
+        config = getattr(transformers, f"{name}Config")(**sizes, **more, attn_implementation="eager")
+        return getattr(transformers, f"{name}Model")(config).eval()
+
+    def test_models_within_others_windows_padding_and_names_that_have_changed(self):
+        tokens = torch.arange(18).reshape(2, 9) + 3
+
+        class Two(nn.Module):
+            def __init__(self, a, b):
+                super().__init__()
+                self.a, self.b = a, b
+
+            def forward(self, tokens):
+                return self.a(tokens), self.b(tokens)
+
+        bert, mistral = self.transformers_model("Bert"), self.transformers_model("Mistral", num_key_value_heads=2, sliding_window=4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", headwise.HeadwiseWarning)
+            with headwise.record(Two(bert, mistral)) as recorded:
+                Two(bert, mistral)(tokens)
+            for trace, model in ((recorded["a.encoder.layer.1.attention.self"], bert), (recorded["b.layers.1.self_attn"], mistral)):
+                theirs = model(tokens, output_attentions=True).attentions[1]
+                close(trace["attn_weights"], theirs)
+            vit = self.transformers_model("ViT", image_size=8, patch_size=4)
+            with headwise.record(vit) as recorded:
+                theirs = vit(torch.randn(1, 3, 8, 8), output_attentions=True).attentions
+            self.assertEqual(len(recorded), 2)
+            for trace, weights in zip(recorded.values(), theirs):
+                close(trace["attn_weights"], weights)
+        # Before the first word of a text that is padded on the left there is nothing to look at.
+        left = torch.ones_like(tokens)
+        left[1, :3] = 0
+        with headwise.record(mistral) as recorded:
+            theirs = mistral(tokens, attention_mask=left, output_attentions=True).attentions
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always", headwise.HeadwiseWarning)
+            close(recorded["layers.0.self_attn"]["attn_weights"][1, :, 3:], theirs[0][1, :, 3:])
+        self.assertRegex(" ".join(str(one.message) for one in seen), "every key is blocked")
+        self.assertNotRegex(" ".join(str(one.message) for one in seen), "differs")
+
+    def test_what_is_not_of_this_call_is_refused_or_told(self):
+        llama = self.transformers_model("Llama", num_key_value_heads=2)
+        tokens = torch.arange(9)[None] + 3
+        with headwise.record(llama) as recorded:
+            llama(tokens, position_ids=torch.tensor([[0, 1, 2, 3, 0, 1, 2, 3, 4]]))
+        with self.assertWarnsRegex(headwise.HeadwiseWarning, "position ids"):
+            recorded["layers.0.self_attn"]
+        cache = llama(tokens, use_cache=True).past_key_values
+        with headwise.record(llama) as recorded:
+            llama(tokens[:, :1], past_key_values=cache)
+        with self.assertRaisesRegex(headwise.UsageError, "cache"):
+            recorded["layers.0.self_attn"]
 
     def test_layers_of_transformers_models(self):
         try:

@@ -5,7 +5,7 @@
     trace.provenance("scores", (0, 0, 7, 5))
     trace.figure("attn_weights", head=3).save("head3.pdf")
 
-See `trace`, `record`, `compare`, `assert_attention_close`, `heads` and `show`.
+See `trace`, `record`, `compare`, `assert_attention_close`, `heads`, `train` and `show`.
 """
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from headwise.traces import Trace as Trace
     from headwise.traces import open_trace as open_trace
     from headwise.traces import trace as trace
+    from headwise.training import TrainingStep as TrainingStep
+    from headwise.training import train as train
     from headwise.window import show as show
 
 # Where each name lives: it is imported when it is first asked for, so that the command `headwise` starts without NumPy.
@@ -52,6 +54,7 @@ _HOMES = {
     ),
     "recording": ("Recording", "record"),
     "traces": ("Provenance", "Trace", "open_trace", "trace"),
+    "training": ("TrainingStep", "train"),
     "window": ("show",),
 }
 
@@ -61,6 +64,10 @@ __all__ = sorted(name for names in _HOMES.values() for name in names)
 def __getattr__(name: str) -> Any:
     import importlib
 
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("headwise")
     for home, names in _HOMES.items():
         if name in names:
             found = getattr(importlib.import_module(f"headwise.{home}"), name)

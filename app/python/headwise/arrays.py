@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from typing import Any, Mapping
 
 import numpy as np
 
-from headwise.program import InputError, PathLike
+from headwise.program import InputError, PathLike, UsageError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -25,9 +26,30 @@ _DTYPES = {
 
 
 def write_arrays(path: PathLike, arrays: Mapping[str, Any]) -> None:
-    """An uncompressed .npz of these arrays, under their names."""
-    named: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
-    np.savez(path, **named)
+    """An uncompressed .npz of these arrays, under their names. Raises UsageError for what is no array of numbers."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            if not isinstance(name, str):
+                raise UsageError(f"arrays: names were expected, got {name!r}: {{'query': …}}")
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, as_array(array, name), allow_pickle=False)
+
+
+def as_array(array: Any, name: str) -> Array:
+    """An array of numbers, also from a tensor of torch. Raises UsageError."""
+    if hasattr(array, "detach"):
+        from headwise import torch_modules
+
+        array = torch_modules.to_array(array)
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise UsageError(f"{name}: a masked array was given, whose mask would be lost: fill it, or give attn_mask")
+    try:
+        made = np.asarray(array)
+    except ValueError:
+        made = np.empty((), object)
+    if made.dtype.hasobject or made.dtype.kind not in "biuf":
+        raise UsageError(f"{name}: an array of numbers was expected, got {type(array).__name__}")
+    return made
 
 
 def read_run(path: PathLike) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -35,7 +57,12 @@ def read_run(path: PathLike) -> tuple[dict[str, Array], dict[str, Any]]:
 
     A .safetensors is mapped into memory, an .npz is read. Raises InputError for what is neither.
     """
-    return _read_npz(path) if os.fspath(path).endswith(".npz") else _map_safetensors(path)
+    try:
+        return _read_npz(path) if os.fspath(path).endswith(".npz") else _map_safetensors(path)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as damaged:
+        raise InputError(f"{os.fspath(path)}: this is no file of a run, a .npz or .safetensors that headwise run writes: {damaged}") from None
 
 
 def _read_npz(path: PathLike) -> tuple[dict[str, Array], dict[str, Any]]:

@@ -1,15 +1,14 @@
 """Where another implementation differs, and why."""
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Union
+from typing import Any, Iterable, Mapping, Sequence, Union
 
 from headwise.arrays import write_arrays
 from headwise.program import PathLike, UsageError, run_json
-from headwise.request import Request, request_of
+from headwise.request import Request, files_of, request_of
 from headwise.traces import Trace
 
 Theirs = Union[Mapping[str, Any], PathLike, Iterable[PathLike]]
@@ -90,26 +89,16 @@ def _without_files(report: str) -> str:
 def _files(theirs: Theirs, folder: Path) -> list[str]:
     if isinstance(theirs, Mapping):
         path = folder / "theirs.npz"
-        write_arrays(path, {name: _as_array(array) for name, array in theirs.items()})
+        write_arrays(path, theirs)
         return [str(path)]
-    if isinstance(theirs, (str, os.PathLike)):
-        return [os.fspath(theirs)]
-    return [os.fspath(path) for path in theirs]
-
-
-def _as_array(array: Any) -> Any:
-    if hasattr(array, "detach"):
-        from headwise import torch_modules
-
-        return torch_modules.to_array(array)
-    return array
+    return files_of(theirs, "theirs")
 
 
 def assert_attention_close(
     module: Any,
     *inputs: Any,
     like: Any = None,
-    parameters: Mapping[str, str] | None = None,
+    parameters: Mapping[str, str | Sequence[str]] | None = None,
     tolerance: float | None = None,
     **keywords: Any,
 ) -> None:
@@ -119,15 +108,17 @@ def assert_attention_close(
         headwise.assert_attention_close(module, query, key, value)                 # an nn.MultiheadAttention, or a subclass
         headwise.assert_attention_close(mine, x, like=nn.MultiheadAttention(64, 8)) # what it should be, with its own parameters
         headwise.assert_attention_close(mine, x, like=reference, parameters={"in_proj_weight": "qkv.weight"})
+        headwise.assert_attention_close(mine, x, like=reference, parameters={"in_proj_weight": ["q.weight", "k.weight", "v.weight"]})
 
     The module is called with these arguments, without gradients, and gives the output, or (output, weights). `like` is the
     nn.MultiheadAttention that it should equal; `parameters` says which of PyTorch's parameters stands where in the module, in
-    place of those of `like`. The module's training state is not changed; in training with dropout, call module.eval() first.
+    place of those of `like`; several are taken one below the other. The tolerance is that of `compare`, 0.002 for float16 and 0.02 for
+    bfloat16. The module's training state is not changed; in training with dropout, call module.eval() first.
     Raises AssertionError, and what `trace` raises.
     """
     from headwise import torch_modules
 
-    request, theirs = torch_modules.checked_call(module, inputs, keywords, like, dict(parameters or {}))
-    found = compare_request(request, theirs, tolerance)
+    request, theirs, usual = torch_modules.checked_call(module, inputs, keywords, like, parameters or {})
+    found = compare_request(request, theirs, usual if tolerance is None else tolerance)
     if not found.agrees:
         raise AssertionError(f"{type(module).__name__} differs from multi-head attention\n{found.report}")

@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
-from headwise.program import PathLike, run_json
+from headwise.program import HeadwiseWarning, PathLike, UsageError, run_json
 
 
 def heads(model: PathLike, text: str, *, mute: bool = False) -> list[dict[str, Any]]:
@@ -14,7 +15,12 @@ def heads(model: PathLike, text: str, *, mute: bool = False) -> list[dict[str, A
     scores (previous_token, induction …: a share of attention from 0 to 1, None where a text has no such token) and the entropy
     in bits; with `mute`, how much worse the model predicts without the head (muted: bits, words_changed …).
     """
+    if not isinstance(text, str):
+        raise UsageError(f"heads: a text was expected, got {type(text).__name__}")
     words = ["info", os.fspath(model), "--text", text, *(["--mute"] if mute else [])]
-    found = run_json(words)["text"]["heads"]
+    told = run_json(words)["text"]
+    if told.get("notice"):
+        warnings.warn(told["notice"], HeadwiseWarning, stacklevel=2)
+    found = told["heads"]
     assert isinstance(found, list)
     return found

@@ -118,7 +118,7 @@ def run_program(words: Sequence[str], *, given: str | None = None, accept: Seque
     program's sentence.
     """
     result = subprocess.run(
-        [program_path(), *words],
+        [program_path(), *(word.encode("utf-8", "surrogateescape") for word in words)],
         input=given,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -155,16 +155,16 @@ def caller_level() -> int:
     return level
 
 
+def plain(value: Any) -> Any:
+    """What JSON has for a number or an array of NumPy."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise UsageError(f"a number, a text, a list or a dict was expected in a scenario, got {type(value).__name__}")
+
+
 def setting_words(settings: Mapping[str, Any] | None) -> list[str]:
     """{"mask.is_causal": True} as --set words."""
     words: list[str] = []
     for path, value in (settings or {}).items():
-        words += ["--set", f"{path}={value if isinstance(value, str) else json.dumps(value)}"]
+        words += ["--set", f"{path}={value if isinstance(value, str) else json.dumps(value, default=plain)}"]
     return words
-
-
-def list_of(kind: str) -> list[Any]:
-    """`headwise list KIND`: presets, lessons, tensors, masks, colormaps, backends, settings, tasks or changes."""
-    found = run_json(["list", kind])
-    assert isinstance(found, list)
-    return found

@@ -1,15 +1,35 @@
 """The attention of a torch model while it runs."""
 from __future__ import annotations
 
-import shutil
+import contextlib
+import io
+import os
 import tempfile
+import warnings
 import weakref
 from types import TracebackType
 from typing import Any, Iterator, Mapping
 
-from headwise.program import UsageError, run_json
+import numpy as np
+
+from headwise.arrays import Array
+from headwise.program import HeadwiseWarning, UsageError, run_json
 from headwise.request import Request
-from headwise.traces import Trace, run
+from headwise.traces import Trace, remove_folder, run
+
+#: The largest difference of a result, as a share of its largest number, that rounding explains.
+_ALLOWED = 1e-3
+
+
+def _difference(ours: Array, theirs: Array) -> float:
+    """The same, where ours is a number: a query without keys has none. Infinite for other shapes."""
+    if ours.shape != theirs.shape:
+        return float("inf")
+    numbers = np.isfinite(ours)
+    if not numbers.any():
+        return 0.0
+    largest = float(np.abs(theirs[numbers]).max(initial=0)) or 1.0
+    return float(np.abs(theirs[numbers] - ours[numbers]).max(initial=0)) / largest
 
 
 class Recording(Mapping[str, Trace]):
@@ -22,11 +42,11 @@ class Recording(Mapping[str, Trace]):
         self._model = model
         self._handles: list[Any] = []
         self._requests: dict[str, Request] = {}
-        self._outputs: dict[str, Any] = {}
+        self._refused: dict[str, Exception] = {}
+        self._returned: dict[str, tuple[Any, ...]] = {}
         self._traces: dict[str, Trace] = {}
-        self._of_transformers: set[str] = set()
-        self._files = ""  # the folder of a model of transformers, once a trace is asked for
-        self._layers: list[dict[str, Any]] = []
+        self._owners: dict[str, tuple[str, Any]] = {}  # of modules of transformers: the model that they belong to
+        self._files: dict[str, tuple[str, list[dict[str, Any]]]] = {}  # of each such model: its folder, and its layers
 
     def __enter__(self) -> "Recording":
         from headwise import torch_modules
@@ -39,7 +59,8 @@ class Recording(Mapping[str, Trace]):
             )
         for name, module in found.items():
             if torch_modules.is_of_transformers(module):
-                self._of_transformers.add(name)
+                self._owners[name] = torch_modules.owner_of(self._model, name)
+        for name, module in found.items():
             self._handles.append(module.register_forward_hook(self._hook(name), with_kwargs=True))
         return self
 
@@ -52,12 +73,20 @@ class Recording(Mapping[str, Trace]):
         from headwise import torch_modules
 
         def called(module: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Any) -> None:
-            if name in self._of_transformers:
-                self._requests[name] = torch_modules.layer_request(inputs, keywords)
-            else:
-                self._requests[name] = torch_modules.request_of(module, inputs, keywords)
-            self._outputs[name] = torch_modules.to_array(output[0] if isinstance(output, tuple) else output)
             self._traces.pop(name, None)
+            self._refused.pop(name, None)
+            try:
+                if name in self._owners:
+                    self._requests[name] = torch_modules.layer_request(module, inputs, keywords)
+                else:
+                    with warnings.catch_warnings():  # that it has a forward of its own: what it returned is compared
+                        warnings.simplefilter("ignore", HeadwiseWarning)
+                        self._requests[name] = torch_modules.request_of(module, inputs, keywords)
+                results = output if isinstance(output, tuple) else (output,)
+                self._returned[name] = tuple(torch_modules.to_array(result) for result in results if hasattr(result, "detach"))
+            except Exception as refused:  # whatever it is, the model that is recorded goes on
+                self._requests[name] = Request("")
+                self._refused[name] = refused
 
         return called
 
@@ -65,48 +94,63 @@ class Recording(Mapping[str, Trace]):
         if name not in self._traces:
             if name not in self._requests:
                 raise KeyError(f"{name}: recorded were {', '.join(self._requests) or 'no calls: run the model inside of the with'}")
+            if name in self._refused:
+                raise self._refused[name]
             request = self._requests[name]
-            if name in self._of_transformers:
+            if name in self._owners:
                 self._find_layer(name, request)
-            self._traces[name] = run(request)
-            self._check(name)
+            made = run(request)
+            self._traces[name] = made
+            self._check(name, made)
         return self._traces[name]
 
     def _find_layer(self, name: str, request: Request) -> None:
         """The module as a layer of the model's files, which Headwise reads by their family."""
-        if not self._files:
+        from headwise import torch_modules
+
+        place, owner = self._owners[name]
+        if place not in self._files:
             folder = tempfile.mkdtemp(prefix="headwise_model_")
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-            self._model.save_pretrained(folder)
-            self._layers = run_json(["info", folder])["model"]["layers"]
-            self._files = folder
-        request.scenario = self._files
-        places = [layer for layer in self._layers if f"{name}.".startswith(f"{layer['name']}.")]
-        if not places:
-            known = ", ".join(layer["name"] for layer in self._layers) or "none"
+            weakref.finalize(self, remove_folder, folder, os.getpid())
+            with contextlib.redirect_stderr(io.StringIO()):  # a bar of progress
+                owner.save_pretrained(folder)
+            self._files[place] = (folder, run_json(["info", folder])["model"]["layers"])
+        folder, layers = self._files[place]
+        own_name = name[len(place) :].lstrip(".")
+        found = [layer for layer in layers if f"{own_name}.".startswith(f"{layer['name']}.")]
+        if not found:  # names in files may be older than those in the program: by their order
+            modules = [other for other, (at, _) in self._owners.items() if at == place]
+            if len(modules) == len(layers):
+                found = [layers[modules.index(name)]]
+        if not found:
+            known = ", ".join(layer["name"] for layer in layers) or "none"
             raise UsageError(f"record: {name} is no layer that Headwise knows of this model: it found {known}")
-        request.settings["parameters.layer"] = max(places, key=lambda layer: len(layer["name"]))["layer"]
+        layer = max(found, key=lambda layer: len(layer["name"]))
+        request.scenario = folder
+        request.settings["parameters.layer"] = layer["layer"]
+        mask = request.arrays.get("attn_mask")
+        if mask is not None and mask.ndim == 4:
+            request.arrays["attn_mask"] = torch_modules.layer_mask(mask, layer["num_heads"])
 
-    def _check(self, name: str) -> None:
+    def _check(self, name: str, made: Trace) -> None:
         """A trace of something else than what ran must not go unnoticed."""
-        import numpy as np
-
         from headwise.torch_modules import remark
 
-        theirs, made = self._outputs[name], self._traces[name]
-        if theirs.ndim == 2:
-            theirs = theirs[None]
-        elif not made.scenario["inputs"].get("batch_first", True):
-            theirs = theirs.swapaxes(0, 1)
-        # Some modules of transformers end before the output projection.
-        results = [made[result] for result in ("output", "concat") if result in made and made[result].shape == theirs.shape]
-        if name not in self._of_transformers:
-            results = results[:1]
-        largest = min((float(np.abs(theirs - ours).max(initial=0)) for ours in results), default=float("inf"))
-        if not largest <= 1e-3 * max(1.0, float(np.abs(theirs).max(initial=0))):
+        batch_first = made.scenario["inputs"].get("batch_first", True)
+        pairs = []
+        for number, theirs in enumerate(self._returned[name]):
+            if theirs.ndim == 2 or (theirs.ndim == 3 and number > 0 and made["attn_weights"].shape[0] == 1 != theirs.shape[0]):
+                theirs = theirs[None]
+            elif number == 0 and not batch_first:
+                theirs = theirs.swapaxes(0, 1)
+            # Some modules of transformers end before the output projection.
+            names = ["attn_weights", "attn_output_weights"] if number else ["output", *(["concat"] if name in self._owners else [])]
+            pairs.append(min((_difference(made[result], theirs) for result in names if result in made), default=np.inf))
+        if pairs and pairs[0] > _ALLOWED or any(_ALLOWED < pair < np.inf for pair in pairs[1:]):
+            largest = max(pair for pair in pairs)
             remark(
-                f"{name}: the trace's output differs from what the module returned by {largest:.3g}: a hook, dropout, a mask, a cache or "
-                "half precision?"
+                f"{name}: the trace differs from what the module returned, by {largest:.2g} of the largest number: a hook, dropout, position "
+                "ids, half precision, or something of this model that Headwise does not compute"
             )
 
     def __iter__(self) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping, Union
 
 from headwise.arrays import write_arrays
-from headwise.program import PathLike, UsageError, setting_words
+from headwise.program import PathLike, UsageError, plain, setting_words
 
 Given = Union[Mapping[str, Any], PathLike, Iterable[PathLike], None]
 
@@ -23,6 +23,7 @@ class Request:
     files: list[str] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     dtype: str = "f32"
+    is_complete: bool = False  # every array that the call reads is given
 
     def words(self, folder: PathLike) -> list[str]:
         """The words after the command; the arrays are written into `folder`."""
@@ -56,10 +57,8 @@ def request_of(
         request = torch_modules.request_of(x, inputs, dict(keywords))
     if isinstance(arrays, Mapping):
         request.arrays.update(arrays)
-    elif isinstance(arrays, (str, os.PathLike)):
-        request.files.append(os.fspath(arrays))
-    elif arrays is not None:
-        request.files += [os.fspath(path) for path in arrays]
+    else:
+        request.files += files_of(arrays, "arrays")
     request.settings.update(settings or {})
     if dtype is not None:
         request.dtype = dtype
@@ -68,5 +67,19 @@ def request_of(
 
 def _scenario(x: PathLike | Mapping[str, Any]) -> Request:
     if isinstance(x, Mapping):
-        return Request("-", text=json.dumps(x))
-    return Request(os.fspath(x))
+        return Request("-", text=json.dumps(x, default=plain))
+    path = os.fspath(x)
+    return Request(os.path.join(".", path) if path.startswith("-") else path)
+
+
+def files_of(given: Any, what: str) -> list[str]:
+    """One path, several or none. Raises UsageError."""
+    if given is None:
+        return []
+    if isinstance(given, (str, os.PathLike)):
+        return [os.fspath(given)]
+    if isinstance(given, Iterable):
+        paths = list(given)
+        if all(isinstance(path, (str, os.PathLike)) for path in paths):
+            return [os.fspath(path) for path in paths]
+    raise UsageError(f"{what}: a dict of arrays by name, or the paths of files, were expected, got {type(given).__name__}")

@@ -34,11 +34,28 @@ def request_of(x: Any, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Req
     if x is torch.nn.functional.scaled_dot_product_attention:
         return _sdpa_request(inputs, keywords)
     if isinstance(x, torch.nn.MultiheadAttention):
-        return _mha_request(x, dict(x.named_parameters()), inputs, keywords)
+        if type(x).forward is not torch.nn.MultiheadAttention.forward or x._forward_pre_hooks:
+            has = "a forward of its own" if not x._forward_pre_hooks else "hooks before its forward"
+            remark(f"{type(x).__qualname__} has {has}: traced as torch.nn.MultiheadAttention computes these arguments, without it")
+        return _mha_request(x, _parameters_of(x), inputs, keywords)
+    remedy = "headwise.record(model) records the attention of a model, headwise.assert_attention_close checks a module of your own"
+    name = getattr(x, "__qualname__", None) or type(x).__qualname__
     raise UsageError(
-        f"trace: the attention of {type(x).__module__}.{type(x).__qualname__} is not known: a torch.nn.MultiheadAttention, "
-        "F.scaled_dot_product_attention or a scenario was expected; give a module of your own its equal with like="
+        f"trace: the attention of {name} is not known: a torch.nn.MultiheadAttention, F.scaled_dot_product_attention or a scenario was "
+        f"expected; {remedy}"
     )
+
+
+def _parameters_of(module: Any) -> dict[str, Any]:
+    """By PyTorch's names, as the module has them now: also where they are computed from others."""
+    found = {}
+    for name in PARAMETERS:
+        value = module
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        if value is not None:
+            found[name] = value
+    return found
 
 
 def mha_call(x: Any, inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,6 +88,7 @@ def _mha_request(x: Any, parameters: Mapping[str, Any], inputs: tuple[Any, ...],
         "average_attn_weights": call["average_attn_weights"],
     }
     request = _request("multi_head_attention", attention, {"batch_first": x.batch_first})
+    request.is_complete = True
     given = {name: call[name] for name in ("query", "key", "value", "attn_mask", "key_padding_mask")}
     given.update({name: parameters[name] for name in PARAMETERS if parameters.get(name) is not None})
     return _with_arrays(request, given)
@@ -101,48 +119,72 @@ def _is_attention(module: Any) -> bool:
     return isinstance(module, torch.nn.MultiheadAttention) or (of_transformers and hasattr(module, "config"))
 
 
-def layer_request(inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> Request:
-    """The arrays of a call of an attention module of transformers; which layer of which model it is comes later."""
+def owner_of(model: Any, name: str) -> tuple[str, Any]:
+    """The model of transformers that the module of this name belongs to, with its own name: whose files say what it computes."""
+    owner, place = model, ""
+    for part in ["", *name.split(".")]:
+        if part:
+            owner, place = getattr(owner, part), f"{place}.{part}".lstrip(".")
+        if hasattr(owner, "save_pretrained"):
+            return place, owner
+    raise UsageError(f"record: {name} belongs to no model of transformers, whose files would say what it computes")
+
+
+def layer_request(module: Any, inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> Request:
+    """The arrays of a call of an attention module of transformers; which layer of which model it is comes later.
+
+    Raises UsageError for a call that reads keys of earlier calls.
+    """
     hidden = inputs[0] if inputs else keywords["hidden_states"]
+    for name in ("past_key_values", "past_key_value", "cache"):
+        cache = keywords.get(name)
+        if cache is not None and hasattr(cache, "get_seq_length") and cache.get_seq_length(getattr(module, "layer_idx", 0) or 0) > hidden.shape[1]:
+            raise UsageError("record: this call reads the keys of earlier calls from a cache: run the model on the whole text at once")
     given = {"query": hidden}
     for name in ("key_value_states", "encoder_hidden_states"):
         if keywords.get(name) is not None:
             given["key"] = given["value"] = keywords[name]
-    mask = keywords.get("attention_mask")
     request = _with_arrays(Request(""), given)
+    request.is_complete = True
+    mask = keywords.get("attention_mask")
     if mask is not None and mask.dim() == 4:
-        request.arrays.update(_blocked(to_array(mask)))
+        request.arrays["attn_mask"] = to_array(mask)  # (N,1 or H,L,S); layer_mask
     return request
 
 
-def _blocked(mask: Any) -> dict[str, Any]:
-    """key_padding_mask (N,S) where a mask of transformers, 0 or the least number, blocks keys of its own accord: those that the last
-    query, which sees every key of a causal map, does not see."""
-    blocked = mask[:, 0, -1, :] < -1e4 if mask.dtype != bool else ~mask[:, 0, -1, :]
-    return {"key_padding_mask": blocked} if blocked.any() else {}
+def layer_mask(mask: Any, num_heads: int) -> Any:
+    """A mask of transformers, True (takes part) or 0 and the least number (does not), as PyTorch's: (L,S), or (N·H,L,S); True blocks."""
+    import numpy as np
+
+    if mask.dtype == bool:
+        made = ~mask
+    else:
+        blocked = mask < -1e4
+        made = blocked if not mask[~blocked].any() else np.where(blocked, -np.inf, mask)
+    if (made == made[:1, :1]).all():
+        return made[0, 0]
+    return np.broadcast_to(made, (made.shape[0], num_heads, *made.shape[2:])).reshape(-1, *made.shape[2:])
 
 
 def checked_call(
-    module: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], like: Any, places: Mapping[str, str]
-) -> tuple[Request, dict[str, Any]]:
-    """What a module should compute of these arguments, and what it does. Raises UsageError."""
+    module: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], like: Any, places: Mapping[str, Any]
+) -> tuple[Request, dict[str, Any], float | None]:
+    """What a module should compute of these arguments, what it does, and the tolerance that suits its precision (None: the usual one).
+
+    Raises UsageError.
+    """
     import torch
 
     expected = module if like is None else like
+    if not isinstance(module, torch.nn.Module):
+        raise UsageError(f"assert_attention_close: a torch.nn.Module was expected, got {type(module).__name__}")
     if not isinstance(expected, torch.nn.MultiheadAttention):
         raise UsageError(
             f"assert_attention_close: {type(expected).__name__} is no torch.nn.MultiheadAttention: say with like= which one it should equal"
         )
     if module.training and any(getattr(part, "p", getattr(part, "dropout", 0)) for part in module.modules() if _drops(part)):
         raise UsageError("assert_attention_close: the module drops weights in training mode, at random: call module.eval() first")
-    own = dict(module.named_parameters())
-    parameters = dict(expected.named_parameters())
-    for name, place in places.items():
-        if name not in PARAMETERS:
-            raise UsageError(f"parameters: {name} is no parameter of nn.MultiheadAttention: {', '.join(PARAMETERS)}")
-        if place not in own:
-            raise UsageError(f"parameters: the module has no {place}: {', '.join(own)}")
-        parameters[name] = own[place]
+    parameters = _placed(expected, module, places)
     call_inputs = inputs
     names = ("query", "key", "value")
     if len(inputs) == 1 and not any(name in keywords for name in names):
@@ -150,13 +192,43 @@ def checked_call(
     request = _mha_request(expected, parameters, call_inputs, keywords)
     with torch.no_grad():
         result = module(*(call_inputs if like is None else inputs), **keywords)
-    output, weights = result if isinstance(result, tuple) else (result, None)
+    output, weights = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
+    if not isinstance(output, torch.Tensor):
+        raise UsageError(f"assert_attention_close: the module returned {type(result).__name__}: the output, or (output, weights), was expected")
     theirs = {"output": to_array(output)}
     if isinstance(weights, torch.Tensor):
         batched = call_inputs[0].dim() == 3 if call_inputs else True
         per_head = weights.dim() == (4 if batched else 3)
         theirs["attn_weights" if per_head else "attn_output_weights"] = to_array(weights)
-    return request, theirs
+    return request, theirs, {torch.float16: 2e-3, torch.bfloat16: 2e-2}.get(output.dtype)
+
+
+def _placed(expected: Any, module: Any, places: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of `expected`, those in `places` from the module: by name, or several names one below the other."""
+    import torch
+
+    own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    parameters = _parameters_of(expected)
+    if not isinstance(places, Mapping):
+        raise UsageError(f"parameters: a dict was expected, got {type(places).__name__}: {{'in_proj_weight': 'qkv.weight'}}")
+    for name, place in places.items():
+        if name not in PARAMETERS:
+            raise UsageError(f"parameters: {name} is no parameter of nn.MultiheadAttention: {', '.join(PARAMETERS)}")
+        found = [place] if isinstance(place, str) else place
+        if not isinstance(found, (list, tuple)) or not all(isinstance(part, str) for part in found):
+            raise UsageError(f"parameters: {name}: a name, or a list of names, of the module's parameters was expected")
+        for part in found:
+            if part not in own:
+                raise UsageError(f"parameters: the module has no {part}: {', '.join(own)}")
+        parameters[name] = torch.cat([own[part].detach() for part in found])
+    # A packed projection and separate ones exclude each other: what is placed is meant.
+    separate = {"q_proj_weight", "k_proj_weight", "v_proj_weight"}
+    if separate & set(places):
+        parameters.pop("in_proj_weight", None)
+    elif "in_proj_weight" in places:
+        for name in separate:
+            parameters.pop(name, None)
+    return parameters
 
 
 def _drops(part: Any) -> bool:
@@ -183,6 +255,10 @@ def _sdpa_request(inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> Reque
     except TypeError as wrong:
         raise UsageError(f"F.scaled_dot_product_attention: {str(wrong).split('.')[-1]}: give its arguments after it") from None
     query, key, value = (given[name] for name in ("query", "key", "value"))
+    for name in ("query", "key", "value"):
+        _require_tensor(given[name], name)
+    if given["is_causal"] and given["attn_mask"] is not None:
+        raise UsageError("F.scaled_dot_product_attention: attn_mask and is_causal=True are both given: leave one out")
     if given["dropout_p"]:
         remark(f"dropout_p = {given['dropout_p']}: computed without dropout")
     if query.dim() not in (3, 4):
@@ -210,10 +286,20 @@ def _request(op: str, attention: Mapping[str, Any], inputs: Mapping[str, Any]) -
 
 
 def _with_arrays(request: Request, given: Mapping[str, Any]) -> Request:
-    request.arrays = {name: to_array(array) for name, array in given.items() if array is not None}
+    for name, array in given.items():
+        if array is not None:
+            _require_tensor(array, name)
+            request.arrays[name] = to_array(array)
     if any(array.dtype == "float64" for array in request.arrays.values()):
         request.dtype = "f64"
     return request
+
+
+def _require_tensor(array: Any, name: str) -> None:
+    import torch
+
+    if not isinstance(array, torch.Tensor):
+        raise UsageError(f"{name}: a torch.Tensor was expected, got {type(array).__name__}")
 
 
 def to_array(tensor: Any) -> Any:
@@ -223,8 +309,12 @@ def to_array(tensor: Any) -> Any:
     if not isinstance(tensor, torch.Tensor):
         return tensor
     tensor = tensor.detach()
+    if tensor.is_nested:
+        raise UsageError("a padded tensor was expected, got a nested one: build the TransformerEncoder with enable_nested_tensor=False")
     if tensor.is_sparse or tensor.is_quantized:
         raise UsageError(f"a dense tensor was expected, got {tensor.layout}: call .to_dense() or .dequantize() first")
+    if tensor.is_meta:
+        raise UsageError("a tensor with numbers was expected, got one on the device meta")
     if tensor.dtype in (torch.bfloat16, torch.float16):
         tensor = tensor.float()
     return tensor.cpu().clone().numpy()

@@ -11,13 +11,13 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from headwise.arrays import Array, read_run
 from headwise.figures import Figure, export_words
-from headwise.program import PathLike, UsageError, run_json, run_program
+from headwise.program import InputError, OutputError, PathLike, UsageError, run_json, run_program
 from headwise.request import Given, Request, request_of
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where one number comes from. Cells and boxes are (tensor, index…) as the program prints them."""
+    """Where one number comes from. A box is a dict: the tensor, and for each axis the first index and the one after the last."""
 
     cell: str  # "scores[0,0,7,5]"
     value: float
@@ -74,7 +74,10 @@ class Trace(Mapping[str, Array]):
 
         Indices count from 0, one for each axis. Raises UsageError for what is no cell of the run.
         """
-        name = f"{tensor}[{','.join(str(int(index)) for index in cell)}]"
+        try:
+            name = f"{tensor}[{','.join(str(int(index)) for index in cell)}]"
+        except (TypeError, ValueError):
+            raise UsageError(f"provenance: an index for each axis was expected, such as (0, 0, 7, 5), got {cell!r}") from None
         told = run_json(["info", str(self.path), "--cell", name, "--dtype", self.dtype])
         told["cell"] = name
         # Infinities and NaN are text there.
@@ -90,8 +93,8 @@ class Trace(Mapping[str, Array]):
         self,
         tensor: str,
         *,
-        head: int | str = 0,
-        batch: int = 0,
+        head: int | str | None = None,
+        batch: int | None = None,
         theme: str | None = None,
         colormap: str | None = None,
         range: tuple[float, float] | str | None = None,
@@ -102,14 +105,19 @@ class Trace(Mapping[str, Array]):
     ) -> Figure:
         """A heatmap of a tensor: shown in a notebook with a tooltip for each cell, and saved by `.save("map.pdf")`.
 
-        `head` is a number or "all", `range` (lo, hi), "own" or "shared", `scale` the pixels of a cell, `theme` light, dark or
+        `head` is a number (None: 0) or "all", `range` (lo, hi), "own" or "shared", `scale` the pixels of a cell, `theme` light, dark or
         projector (in a notebook None is as the page is). See `headwise export --help`.
         """
         if range is not None and not isinstance(range, str):
-            range = f"{float(range[0])!r}:{float(range[1])!r}"
+            try:
+                low, high = map(float, range)
+            except (TypeError, ValueError):
+                raise UsageError(f"range: (lo, hi), 'own' or 'shared' was expected, got {range!r}") from None
+            range = f"{low!r}:{high!r}"
         return Figure(
             self,
-            ["export", str(self.path), "--dtype", self.dtype, "--tensor", tensor]
+            ["export", str(self.path), "--dtype", self.dtype, "--tensor", str(tensor)]
+            + (["--backward"] if str(tensor).startswith("grad.") else [])
             + export_words(
                 head=head,
                 batch=batch,
@@ -130,7 +138,22 @@ class Trace(Mapping[str, Array]):
         """
         if Path(path).suffix != self.path.suffix:
             raise UsageError(f"save: {os.fspath(path)}: a name that ends in {self.path.suffix} was expected")
-        shutil.copyfile(self.path, path)
+        if not self.path.exists():
+            raise InputError(f"{self.path}: the trace's file is gone")
+        try:
+            shutil.copyfile(self.path, path)
+        except OSError as refused:
+            raise OutputError(f"{os.fspath(path)}: the file could not be written: {refused.strerror}") from None
+
+    # A trace cannot be changed, and its file is one.
+    def __copy__(self) -> "Trace":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Trace":
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Trace is not pickled, because its numbers are in a file: Trace.save, and headwise.open_trace there")
 
     def __repr__(self) -> str:
         lines = [f"{name:24} {str(array.shape):20} {array.dtype}" for name, array in self.items()]
@@ -198,8 +221,18 @@ def run(
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(made, remove_folder, folder, os.getpid())
+    # A number that nobody gave says nothing about a module or a model that ran.
+    drawn = [warning for warning in made.warnings if "drawn at random" in warning]
+    if drawn and request.is_complete:
+        raise UsageError(f"this call cannot be traced: {drawn[0]}")
     return made
+
+
+def remove_folder(folder: str, owner: int) -> None:
+    """Removes a temporary folder; not in a forked child, whose copy of the trace is not the last."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def open_trace(path: PathLike, *, dtype: str = "f32") -> Trace:

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "core/train/checkpoint.h"
@@ -351,4 +353,37 @@ TEST_CASE("a training that cannot be done is refused in one line") {
   CHECK(is_one_line(high.err));
   CHECK_CONTAINS(high.err, "the first tensor that is not finite");
   CHECK(checkpoint_steps(folder.file("high")).size() == 2);
+}
+
+TEST_CASE("train --json prints a line for each checkpoint, and nothing else") {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run");
+  const auto lines_of = [](const std::string& text) {
+    std::vector<nlohmann::json> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  };
+  const std::vector<nlohmann::json> steps =
+      lines_of(run_well(small_training("sort", run, {"--steps", "20", "--every", "10", "--json"})).out);
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].at("step") == 10);
+  CHECK(steps[1].at("step") == 20);
+  CHECK(steps[1].at("checkpoint") == checkpoint_path(run, 20));
+  CHECK(steps[1].at("held_out_accuracy").get<double>() >= 0.0);
+  CHECK(steps[1].at("strongest").at("layer").is_number());
+  // The curve has the same loss, of the step before the one that was reached.
+  CHECK_CONTAINS(content_of(run + "/curve.csv"),
+                 fmt::format("\n19,{}", static_cast<double>(steps[1].at("loss"))));
+  const std::vector<nlohmann::json> beside =
+      lines_of(run_well(small_training("sort", folder.file("two"),
+                                       {"--steps", "4", "--every", "4", "--json", "--beside", "one-head"}))
+                   .out);
+  REQUIRE(beside.size() == 3);
+  CHECK(beside[0].at("change") == "");
+  CHECK(beside[1].at("change") == "one-head");
+  CHECK_FALSE(beside[2].at("answer").get<std::string>().empty());
+  CHECK(lines_of(run_well({"train", "-o", run, "--resume", "--steps", "30", "--json"}).out).back().at("step") ==
+        30);
+  check_refused({"train", "sort", "-o", folder.file("sort.py"), "--json"}, 2, "nothing is trained");
 }
