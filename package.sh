@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes what is handed out, in build/package: ./package.sh deb|wheel; wheel-tools fetches what a wheel needs of PyPI, and no more.
+# Makes what is handed out, in build/package: ./package.sh deb|tar|wheel; wheel-tools fetches what a wheel needs of PyPI, and no more.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$root/third_party/setup.sh"
 
 # What a wheel must not bring along: OpenGL is the driver's, and X has to be that of the desktop's other programs. A bare system has no
-# X libraries, which cairo and GLFW ask for even where nothing is shown: it gets ours (app/python/headwise/program.py).
+# X libraries, which cairo and GLFW ask for even where nothing is shown: it gets ours (assets/package/start.sh).
 wheel_x_libraries=(libX11.so.6 libXext.so.6 libXrender.so.1 libxcb.so.1 libxcb-shm.so.0 libxcb-render.so.0 libXau.so.6 libXdmcp.so.6
                    libbsd.so.0 libmd.so.0)
 wheel_platform=manylinux_2_35_x86_64
@@ -41,8 +41,10 @@ package_wheel() {
     cp -L "$(ldconfig -p | awk -v name="$library" '$1 == name && /x86-64/ { print $NF; exit }')" \
       "$unpacked/headwise/spare_libraries/$library/"
   done
+  mv "$unpacked/headwise/bin/headwise" "$unpacked/headwise/bin/headwise-program"
+  install -m 755 "$root/assets/package/start.sh" "$unpacked/headwise/bin/headwise"
   # What is brought along has licences of its own.
-  for library in $(ldd "$unpacked/headwise/bin/headwise" | awk '$3 ~ /^\// { print $3 }'); do
+  for library in $(ldd "$unpacked/headwise/bin/headwise-program" | awk '$3 ~ /^\// { print $3 }'); do
     library=$(dpkg-query -S "*$(realpath "$library" | sed 's|^/usr||')" 2>/dev/null | sed -n '1s/:.*//p')
     [ -z "$library" ] || install -D -m 644 "/usr/share/doc/$library/copyright" "$licences/$library.txt"
   done
@@ -51,6 +53,30 @@ package_wheel() {
     "${wheel_x_libraries[@]/#/--exclude=}" --exclude "libGL*" --exclude "libEGL*" "$made"/headwise-*.whl >&2
   rm -rf "$made"
   say "made $(ls "$root"/build/package/headwise-*.whl)"
+}
+
+# What the wheel has, without Python, and the files of an installation: unpacked anywhere, bin/headwise runs. The same bytes for the
+# same wheel.
+package_tar() {
+  local tools=$root/build/package/tools made=$root/build/package/tar name folder
+  package_wheel
+  rm -rf "$made" "$root"/build/package/headwise-*.tar.xz
+  mkdir -p "$made"
+  "$tools/bin/wheel" unpack --dest "$made" "$root"/build/package/headwise-*.whl >/dev/null
+  name=$(basename "$made"/headwise-*)-linux-$(uname -m)
+  mv "$made"/headwise-* "$made/unpacked"
+  folder=$made/$name
+  build release headwise_installed
+  cmake --install "$root/build/release" --prefix "$folder" >/dev/null
+  mkdir -p "$folder/lib/headwise"
+  mv "$made/unpacked/headwise/bin" "$made/unpacked/headwise/spare_libraries" "$folder/lib/headwise/"
+  mv "$made/unpacked/headwise.libs" "$folder/lib/"
+  mv "$made"/unpacked/headwise-*.dist-info/licenses "$folder/share/doc/headwise/licences"
+  ln -sf ../lib/headwise/bin/headwise "$folder/bin/headwise"
+  tar -C "$made" --sort=name --mtime="@$(git -C "$root" log -1 --format=%ct)" --owner=0 --group=0 --numeric-owner --mode=go=u-w \
+    -cJf "$root/build/package/$name.tar.xz" "$name"
+  rm -rf "$made"
+  say "made $root/build/package/$name.tar.xz"
 }
 
 # A Debian package, the same bytes for the same commit. What Debian's lintian says against it is an error.
@@ -74,10 +100,11 @@ package_deb() {
 
 case ${1:-} in
   deb) package_deb ;;
+  tar) package_tar ;;
   wheel) package_wheel ;;
   wheel-tools) fetch_wheel_tools ;;
   *)
-    echo "usage: ./package.sh deb|wheel|wheel-tools" >&2
+    echo "usage: ./package.sh deb|tar|wheel|wheel-tools" >&2
     exit 2
     ;;
 esac

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import sys
 
-from headwise.program import program_environment, program_path
+from headwise.program import program_path
 
 
 def main() -> None:
@@ -12,7 +12,7 @@ def main() -> None:
         program = program_path(but=sys.argv[0])
     except FileNotFoundError as missing:
         sys.exit(str(missing))
-    os.execve(program, [program, *sys.argv[1:]], program_environment())
+    os.execv(program, [program, *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The program that computes: where it is, how it is run, and its refusals as exceptions."""
 from __future__ import annotations
 
-import functools
 import json
 import os
 import shutil
@@ -65,9 +64,6 @@ ERRORS = {
     for error in (UsageError, InputError, OutputError, OutOfMemoryError, CancelledError, NoDisplayError)
 }
 
-# Libraries that a desktop has and a bare system does not: taken from the wheel only where the system has none.
-_SPARE_LIBRARIES = Path(__file__).with_name("spare_libraries")
-
 
 def program_path(but: str | None = None) -> str:
     """The program's file: $HEADWISE_PROGRAM, else the one of this package, else the first on the path.
@@ -89,28 +85,6 @@ def program_path(but: str | None = None) -> str:
     )
 
 
-def program_environment() -> dict[str, str]:
-    """The variables that the program is started with."""
-    environment = dict(os.environ)
-    if _SPARE_LIBRARIES.is_dir():
-        missing = [folder for folder in sorted(_SPARE_LIBRARIES.iterdir()) if not _is_installed(folder.name)]
-        if missing:
-            known = environment.get("LD_LIBRARY_PATH")
-            environment["LD_LIBRARY_PATH"] = os.pathsep.join([*map(str, missing), *([known] if known else [])])
-    return environment
-
-
-@functools.lru_cache(maxsize=None)
-def _is_installed(library: str) -> bool:
-    import ctypes
-
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return False
-    return True
-
-
 def run_program(words: Sequence[str], *, given: str | None = None, accept: Sequence[int] = (0,)) -> str:
     """What `headwise WORD…` prints to standard output, with `given` as its standard input.
 
@@ -124,7 +98,6 @@ def run_program(words: Sequence[str], *, given: str | None = None, accept: Seque
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        env=program_environment(),
     )
     lines = [line.removeprefix("headwise: ") for line in result.stderr.splitlines() if line]
     for line in lines:

@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import Any, Iterator
 
-from headwise.program import ERRORS, HeadwiseError, PathLike, program_environment, program_path
+from headwise.program import ERRORS, HeadwiseError, PathLike, program_path
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def train(task: str, folder: PathLike | None = None, *, steps: int = 500, every:
 def _steps(words: list[str]) -> Iterator[TrainingStep]:
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
         training = subprocess.Popen(
-            [program_path(), *words], stdout=subprocess.PIPE, stderr=said, text=True, encoding="utf-8", env=program_environment()
+            [program_path(), *words], stdout=subprocess.PIPE, stderr=said, text=True, encoding="utf-8"
         )
         assert training.stdout is not None
         try:

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from headwise.program import ERRORS, HeadwiseError, program_environment, program_path
+from headwise.program import ERRORS, HeadwiseError, program_path
 from headwise.traces import Trace, trace
 
 #: How long a window that cannot be opened takes to say so, in seconds.
@@ -27,7 +27,7 @@ def show(x: Any = None, *inputs: Any, **keywords: Any) -> "subprocess.Popen[str]
         words.append(_kept(x if isinstance(x, Trace) else trace(x, *inputs, **keywords)))
     elif x is not None:
         words.append(os.fspath(x))
-    window = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=program_environment(), start_new_session=True)
+    window = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)
     if made_here:
         threading.Thread(target=_remove_after, args=(window, Path(words[-1]).parent), daemon=True).start()
     try:
