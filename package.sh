@@ -24,7 +24,7 @@ fetch_wheel_tools() {
 
 # The wheel is built in build/release, where the program may be there already.
 package_wheel() {
-  local tools=$root/build/package/tools made=$root/build/package/wheel library unpacked licences
+  local tools=$root/build/package/tools made=$root/build/package/wheel library unpacked licences said
   install_missing build
   build release headwise
   fetch_wheel_tools
@@ -49,8 +49,9 @@ package_wheel() {
     [ -z "$library" ] || install -D -m 644 "/usr/share/doc/$library/copyright" "$licences/$library.txt"
   done
   "$tools/bin/wheel" pack --dest-dir "$made" "$unpacked" >/dev/null
-  PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair --plat "$wheel_platform" --wheel-dir "$root/build/package" \
-    "${wheel_x_libraries[@]/#/--exclude=}" --exclude "libGL*" --exclude "libEGL*" "$made"/headwise-*.whl >&2
+  said=$(PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair --plat "$wheel_platform" --wheel-dir "$root/build/package" \
+    "${wheel_x_libraries[@]/#/--exclude=}" --exclude "libGL*" --exclude "libEGL*" "$made"/headwise-*.whl 2>&1) ||
+    { printf '%s\n' "$said" >&2; return 1; }
   rm -rf "$made"
   say "made $(ls "$root"/build/package/headwise-*.whl)"
 }

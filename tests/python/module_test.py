@@ -2,6 +2,7 @@
 import copy
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
@@ -320,8 +321,12 @@ class Program(unittest.TestCase):
             self.assertEqual(steps[-1].checkpoint, str(run / "checkpoint-20"))
             self.assertTrue(0 <= steps[-1].held_out_accuracy <= 1)
             self.assertEqual(headwise.trace(steps[-1].checkpoint, only=["attn_weights"])["attn_weights"].shape[1], 2)
-            for step in headwise.train("sort", Path(folder) / "left", steps=100000, every=10, **small):
-                break  # it ends, with a checkpoint
+            heeds_interrupts = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background of a shell
+            try:
+                for step in headwise.train("sort", Path(folder) / "left", steps=100000, every=10, **small):
+                    break  # it ends, with a checkpoint
+            finally:
+                signal.signal(signal.SIGINT, heeds_interrupts)
             left = sorted(int(path.name.split("-")[1]) for path in (Path(folder) / "left").glob("checkpoint-*"))
             self.assertLess(left[-1], 100000)
             with self.assertRaisesRegex(headwise.UsageError, "there is no task of that name"):

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -61,10 +60,10 @@ def _steps(words: list[str]) -> Iterator[TrainingStep]:
                 yield TrainingStep(**{**told, **{name: float(told[name]) for name in ("loss", "held_out_loss", "held_out_accuracy")}})
             status = training.wait()
         finally:
-            if training.poll() is None:
-                training.send_signal(signal.SIGINT)  # a checkpoint is written, and it ends
-                training.wait()
+            # With nobody to read its lines it ends after its step, with a checkpoint. It would not see a signal while it waits
+            # for its lines to be read.
             training.stdout.close()
+            training.wait()
         if status != 0:
             said.seek(0)
             raise ERRORS.get(status, HeadwiseError)(said.read().strip().removeprefix("headwise: "))
