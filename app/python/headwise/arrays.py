@@ -83,7 +83,7 @@ def _map_safetensors(path: PathLike) -> tuple[dict[str, Array], dict[str, Any]]:
     with open(path, "rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if length > size - 8:
-            raise InputError(f"{os.fspath(path)}: this is no file of a run: a .npz or .safetensors of headwise run was expected")
+            raise ValueError("its header is longer than the file")
         header = json.loads(file.read(length))
     records = {name.strip("_"): _record(text) for name, text in header.pop("__metadata__", {}).items()}
     whole = np.memmap(path, np.uint8, "r") if size > 8 + length else np.empty(0, np.uint8)

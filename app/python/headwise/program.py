@@ -59,7 +59,7 @@ class HeadwiseWarning(UserWarning):
 
 
 #: The exceptions by exit status.
-ERRORS = {
+ERRORS: dict[int, type[HeadwiseError]] = {
     error.status: error
     for error in (UsageError, InputError, OutputError, OutOfMemoryError, CancelledError, NoDisplayError)
 }
@@ -99,15 +99,22 @@ def run_program(words: Sequence[str], *, given: str | None = None, accept: Seque
         text=True,
         encoding="utf-8",
     )
-    lines = [line.removeprefix("headwise: ") for line in result.stderr.splitlines() if line]
-    for line in lines:
-        if line.startswith("warning: "):
-            warnings.warn(line.removeprefix("warning: "), HeadwiseWarning, stacklevel=caller_level())
+    refused = refusal(result.returncode, result.stderr)
     if result.returncode in accept:
         return result.stdout
-    refusals = [line for line in lines if not line.startswith("warning: ")]
-    sentence = "\n".join(refusals) or f"headwise {words[0]} ended with status {result.returncode}"
-    raise ERRORS.get(result.returncode, HeadwiseError)(sentence)
+    raise refused
+
+
+def refusal(status: int, said: str) -> HeadwiseError:
+    """The exception of an exit status, from what the program said on standard error; its warnings are given at once."""
+    sentences = []
+    for line in said.splitlines():
+        sentence = line.removeprefix("headwise: ")
+        if sentence.startswith("warning: "):
+            warnings.warn(sentence.removeprefix("warning: "), HeadwiseWarning, stacklevel=caller_level())
+        elif sentence:
+            sentences.append(sentence)
+    return ERRORS.get(status, HeadwiseError)("\n".join(sentences) or f"headwise ended with status {status}")
 
 
 def run_json(words: Sequence[str], *, given: str | None = None, accept: Sequence[int] = (0,)) -> Any:

@@ -95,7 +95,7 @@ def _mha_request(x: Any, parameters: Mapping[str, Any], inputs: tuple[Any, ...],
 
 
 def attention_modules(model: Any) -> dict[str, Any]:
-    """The nn.MultiheadAttention modules of a model by name; raises UsageError for what is no module."""
+    """The attention modules of a model by name: nn.MultiheadAttention, and those of transformers. Raises UsageError for what is no module."""
     import torch
 
     if not isinstance(model, torch.nn.Module):

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import Any, Iterator
 
-from headwise.program import ERRORS, HeadwiseError, PathLike, program_path
+from headwise.program import PathLike, program_path, refusal
 
 
 @dataclass(frozen=True)
@@ -66,4 +66,4 @@ def _steps(words: list[str]) -> Iterator[TrainingStep]:
             training.wait()
         if status != 0:
             said.seek(0)
-            raise ERRORS.get(status, HeadwiseError)(said.read().strip().removeprefix("headwise: "))
+            raise refusal(status, said.read())

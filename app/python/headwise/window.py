@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from headwise.program import ERRORS, HeadwiseError, program_path
+from headwise.program import program_path, refusal
 from headwise.traces import Trace, trace
 
 #: How long a window that cannot be opened takes to say so, in seconds.
@@ -36,8 +36,7 @@ def show(x: Any = None, *inputs: Any, **keywords: Any) -> "subprocess.Popen[str]
         return window
     if status == 0:
         return window
-    said = window.communicate()[1].strip().removeprefix("headwise: ")
-    raise ERRORS.get(status, HeadwiseError)(said or f"the window ended with status {status}")
+    raise refusal(status, window.communicate()[1])
 
 
 def _remove_after(window: "subprocess.Popen[str]", folder: Path) -> None:
