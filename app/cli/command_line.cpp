@@ -49,11 +49,14 @@ constexpr std::array commands{
         "  headwise export welcome --tensor attn_weights --title \"\" --bar-label weight -o figure.pdf\n"
         "  headwise export mha.json --input inputs.npz --tensor output --batch 1 -o output.csv\n",
         run_export},
-    Subcommand{"render", "Write every page of a playlist as a picture, for slides",
+    Subcommand{"render",
+               "Write every page of a playlist as a picture, for slides, or as a lesson for a browser",
                "  headwise render lesson.json -o slides\n"
                "  headwise render lesson.json -o slides --size 1280x720 --theme projector --motion\n"
                "  headwise render lesson.json -o slides --format svg\n"
-               "  headwise render lesson.json -o slides.pdf\n",
+               "  headwise render lesson.json -o slides.pdf\n"
+               "  headwise render first_walk -o first_walk.html\n"
+               "  headwise render docs -o site\n",
                run_render},
     Subcommand{"compare", "Compare a scenario with the tensors of another program",
                "  headwise compare mha.json --input inputs.npz --with theirs.npz\n"

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/array_arguments.h"
 #include "app/cli/command_line.h"
 #include "app/cli/standard_streams.h"
 #include "core/tensor/error.h"
@@ -89,6 +90,7 @@ void refuse_empty(const CLI::Option& option, const std::string& command, const s
 struct CommandOptions::Parser {
   Parser(std::string_view name, std::string_view what) : app(std::string(what), std::string(name)) {}
   CLI::App app;
+  std::vector<std::pair<std::string, Words*>> arrays;  // options that name array files
 };
 
 CommandOptions::CommandOptions(std::string_view name, std::string_view what, std::string_view examples)
@@ -117,6 +119,7 @@ void CommandOptions::value(const std::string& names, int& value, const std::stri
 void CommandOptions::values(const std::string& names, std::vector<std::string>& values,
                             const std::string& what, const OptionForm& form) {
   shape_list(*parser_->app.add_option(names, values, what), form);
+  if (form.arrays) parser_->arrays.emplace_back(names, &values);
 }
 
 void CommandOptions::values(const std::string& names, std::vector<int>& values, const std::string& what,
@@ -128,6 +131,9 @@ bool CommandOptions::parse(const Words& words) {
   CLI::App& app = parser_->app;
   const std::string remedy = fmt::format("see headwise {} --help", app.get_name());
   app.allow_extras();
+  bool quiet = false, verbose = false;
+  app.add_flag("-q,--quiet", quiet, "Print no progress, notes and warnings on stderr, only errors");
+  app.add_flag("-v,--verbose", verbose, "Print on stderr what is read, computed and written, and when");
   for (const std::string& word : words)  // CLI11 would take the next word instead
     if (!word.empty() && word.find_first_not_of(',') == std::string::npos)
       refuse_option(app.get_name(), "a name is empty", word, "names separated by commas", remedy);
@@ -139,6 +145,9 @@ bool CommandOptions::parse(const Words& words) {
   } catch (const CLI::ParseError& error) {
     throw Error(ExitStatus::usage, parts_of(error.what(), app.get_name(), remedy));
   }
+  if (quiet && verbose)
+    refuse_option(app.get_name(), "--quiet and --verbose exclude each other", "both", "one of the two", remedy);
+  set_talk(quiet ? Talk::quiet : verbose ? Talk::verbose : Talk::usual);
   for (const CLI::Option* const option : app.get_options()) refuse_empty(*option, app.get_name(), remedy);
   bool behind_dashes = false;
   for (const std::string& word : app.remaining()) {
@@ -146,6 +155,7 @@ bool CommandOptions::parse(const Words& words) {
     const char* what = word.starts_with('-') ? "there is no such option" : "unexpected argument";
     refuse_option(app.get_name(), what, word, "", remedy);
   }
+  for (const auto& [option, paths] : parser_->arrays) *paths = array_paths(option, *paths);
   return true;
 }
 

@@ -29,6 +29,7 @@ struct OptionForm {
   // For an option with a list of values. One value each time it is given, unless:
   bool several_words = false;  // it takes all words up to the next option
   char delimiter = '\0';       // "a,b": two values
+  bool arrays = false;         // array files, folders of them, pipes: array_paths of them
   int least = 0, most = 0;     // of a number; any if both are 0
 };
 

@@ -161,8 +161,10 @@ void run_compare(CommandOptions& options, const Words& words) {
   std::string tolerance, layers;
   bool json = false;
   add_trace_flags(options, request);
-  options.values("--with", with, "Their tensors: .npz, .safetensors, or one .npy named after its tensor",
-                 {.type = "FILE", .required = true});
+  options.values(
+      "--with", with,
+      "Their tensors: .npz, .safetensors, or one .npy named after its tensor; a folder of them; - or a pipe",
+      {.type = "FILE", .required = true, .arrays = true});
   options.value("--tolerance", tolerance,
                 "A cell agrees if |ours - theirs| <= X * max(|ours|, |theirs|, u), where u is the largest "
                 "number of the tensor, at most 1; X defaults to 1e-10 in f64, 1e-5 if a side is f32 (more "

@@ -255,7 +255,8 @@ bool read_words(CommandOptions& options, const Words& words, InfoRequest& reques
   options.flag("--tensors", request.every_tensor,
                "For a model: one line per tensor, instead of one for tensors repeated across layers");
   options.values("--input", trace.inputs,
-                 "For a scenario or a layer: arrays under PyTorch's names, as for run", {.type = "FILE"});
+                 "For a scenario or a layer: arrays under PyTorch's names, as for run",
+                 {.type = "FILE", .arrays = true});
   options.values(
       "--set", trace.settings,
       "Change the scenario: attention.num_heads=4; for a model, describe one layer: parameters.layer=3",

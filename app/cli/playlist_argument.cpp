@@ -10,6 +10,7 @@
 #include "core/attention/check_attention_inputs.h"
 #include "core/files/json_text.h"
 #include "core/lessons/lessons.h"
+#include "core/lessons/page_words.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
@@ -129,6 +130,7 @@ Report playlist_info(const std::string& name, const Playlist& playlist) {
   const std::vector<PageKey> keys = checked_keys(playlist, name, true);
   auto next = keys.begin();
   std::string scenario;
+  ComputationPtr computed;  // of the last page: the next one may share it
   for (std::size_t i = 0; i < pages.size(); ++i) {
     const PlaylistPage& page = pages[i];
     if (i == 0 || pages[i - 1].scenario != page.scenario) scenario = scenario_words(*page.scenario);
@@ -141,6 +143,11 @@ Report playlist_info(const std::string& name, const Playlist& playlist) {
                                         {"head", page.head},
                                         {"scenario", scenario},
                                         {"asks", !page.ask.empty()}});
+    if (computes_at_once(*page.scenario)) {
+      computed = compute(*page.scenario, computed.get());
+      const PageWords words = page_words(page, *page.scenario, computed->inputs, *computed->trace);
+      json["says"] = {{"ask", words.ask}, {"caption", words.caption}};
+    }
     if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};
     if (next == keys.end() || next->page != i) continue;
     const AnswerKey* const key = next->too_large ? nullptr : &next->key;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/cli/command_line.h"
+#include "app/cli/report.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/trace_request.h"
 #include "core/attention/trace_warnings.h"
@@ -136,6 +137,20 @@ RunFile run_of_layers(const TraceRequest& request, const std::string& layers,
   return file;
 }
 
+// What was written, for another program.
+Report run_report(const std::string& output, Format format, const RunFile& run) {
+  Report report;
+  Json tensors = Json::array();
+  for (const NamedTensor& tensor : run.tensors)
+    tensors.push_back(
+        {{"name", tensor.name}, {"shape", tensor.tensor->shape().sizes()}, {"type", tensor.stored_dtype}});
+  report.json = {{"file", output},
+                 {"format", format_names[static_cast<std::size_t>(format)]},
+                 {"tensors", std::move(tensors)},
+                 {"warnings", run.record.warnings}};
+  return report;
+}
+
 void write_file(const std::string& output, Format format, const RunFile& run) {
   const bool to_stdout = output == standard_stream;
   FileMetadata metadata = run_metadata(run.record, to_stdout ? "" : folder_of(output));
@@ -148,6 +163,7 @@ void write_file(const std::string& output, Format format, const RunFile& run) {
   };
   if (to_stdout) return write(standard_output_sink(false));
   write_file_atomically(output, write);
+  print_detail(fmt::format("wrote {}: {}", output, counted(std::ssize(run.tensors), "tensor")));
 }
 
 }  // namespace
@@ -156,6 +172,7 @@ void run_run(CommandOptions& options, const Words& words) {
   TraceRequest request;
   std::vector<std::string> only;
   std::string output, style = "pytorch", format_word, layers;
+  bool json = false;
   add_trace_flags(options, request);
   options.values("--only", only, "Write only these tensors: output,attn_weights",
                  {.type = "NAME", .delimiter = ','});
@@ -172,10 +189,14 @@ void run_run(CommandOptions& options, const Words& words) {
                 {.type = "N,M|all"});
   options.value("--style", style, "The style of a .py program: pytorch, einsum, numpy or d2l",
                 {.type = "NAME", .shows_default = true});
+  options.flag("--json", json, "Print the file's name and its tensors as JSON");
   if (!options.parse(words)) return;
 
   const Format format = array_format_of(output, format_word);
   const CodeStyle code_style = style_of(style);
+  if (json && (output == standard_stream || format == Format::python))
+    refuse_option("--json", "it reports the tensors of a file", output,
+                  "a .npz or .safetensors file as output");
   if (format == Format::python) check_program_flags(request, only, layers);
   std::vector<TensorName> names;  // empty: all
   for (const std::string& word : only) names.push_back(requested_tensor(request, "--only", word));
@@ -187,8 +208,9 @@ void run_run(CommandOptions& options, const Words& words) {
     return write_program(output, *computed.trace, code_style);
   }
   // A file of everything contains what the backend keeps.
-  write_file(output, format,
-             layers.empty() ? whole_run(request, names) : run_of_layers(request, layers, names));
+  const RunFile run = layers.empty() ? whole_run(request, names) : run_of_layers(request, layers, names);
+  write_file(output, format, run);
+  if (json) print(run_report(output, format, run).printed(true));
 }
 
 }  // namespace headwise

@@ -42,6 +42,14 @@ void print_line(const char* beginning, const std::string& text) noexcept {
 constexpr std::chrono::milliseconds frame(100);
 constexpr char wipe[] = "\r\x1b[K";  // to the start of the line, and clears it
 
+std::atomic<Talk> talk_now = Talk::usual;
+
+// Since the program began.
+double seconds_since_start() {
+  static const auto begin = std::chrono::steady_clock::now();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 std::atomic<int> shown_on = -1;  // descriptor of the terminal that shows the line now; −1: none
 
 }  // namespace
@@ -95,16 +103,29 @@ ByteSink standard_output_sink(bool is_text) {
   };
 }
 
+void set_talk(Talk talk) {
+  talk_now = talk;
+  seconds_since_start();
+}
+
 void print_error(const std::string& text) noexcept {
   print_line("headwise: ", text);
 }
 
 void print_warning(const std::string& text) noexcept {
-  print_line("headwise: warning: ", text);
+  if (talk_now != Talk::quiet) print_line("headwise: warning: ", text);
 }
 
 void print_notice(const std::string& text) noexcept {
-  print_line("headwise: note: ", text);
+  if (talk_now != Talk::quiet) print_line("headwise: note: ", text);
+}
+
+void print_detail(const std::string& text) noexcept {
+  if (talk_now != Talk::verbose) return;
+  try {
+    print_line("headwise: ", fmt::format("{:.3f} s: {}", seconds_since_start(), text));
+  } catch (...) {  // no memory for a line that nobody needs
+  }
 }
 
 void Warnings::add(const std::string& warning) {
@@ -152,6 +173,7 @@ void ProgressLine::draw(std::chrono::milliseconds delay, const std::stop_token& 
   std::chrono::milliseconds wait = delay;
   while (!woken.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) {
     wait = frame;
+    if (talk_now == Talk::quiet) return;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin).count();
     const double fraction = progress_.fraction();
     const std::string doing = progress_.doing();

@@ -38,11 +38,18 @@ std::string read_standard_input(const std::string& what);
 // if that is a terminal and the bytes are not text.
 ByteSink standard_output_sink(bool is_text);
 
+// How much a command says on stderr besides errors. Quiet: nothing. Verbose: also what is read, computed and
+// written, as it happens.
+enum class Talk { quiet, usual, verbose };
+void set_talk(Talk talk);
+
 // One line on stderr, "headwise: …": an error, or a warning about something that did not stop the command. Never throws.
 void print_error(const std::string& text) noexcept;
 void print_warning(const std::string& text) noexcept;
 // The same for harmless information: "headwise: note: …".
 void print_notice(const std::string& text) noexcept;
+// The same for what happens, if that is wanted: "headwise: 0.012 s: computed by reference in f32".
+void print_detail(const std::string& text) noexcept;
 
 // The warnings of one command: what did not stop it but the user should know.
 

@@ -69,6 +69,7 @@ GivenArrays open_inputs(const std::vector<std::string>& paths, Warnings& warning
     require_readable_names(file, given_array_names());
     for (const UnreadEntry& entry : file.unread) warnings.add(left_out(entry));
     require_used(path, file.arrays);
+    print_detail(fmt::format("read {}: {}", path, counted(std::ssize(file.arrays), "array")));
     for (const auto& [name, array] : file.arrays) {
       origins.add(name, path);
       given.emplace(name, array);
@@ -305,9 +306,11 @@ void add_trace_flags(CommandOptions& options, TraceRequest& request) {
                 "A scenario file (.json; - is standard input), the name of a preset, a file written by run, "
                 "or a model (choose its layer with --set parameters.layer=3)",
                 {.required = true});
-  options.values("--input", request.inputs,
-                 "Arrays under PyTorch's names: .npz, .safetensors, or one .npy named after its array",
-                 {.type = "FILE"});
+  options.values(
+      "--input", request.inputs,
+      "Arrays under PyTorch's names: .npz, .safetensors, or one .npy named after its array; a folder of "
+      "them; - or a pipe",
+      {.type = "FILE", .arrays = true});
   options.values("--set", request.settings, "Change the scenario: attention.num_heads=4",
                  {.type = "PATH=VALUE"});
   options.value("--backend", request.backend, "Compute backend (see: headwise list backends)",
@@ -366,14 +369,19 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   for (const auto& [name, array] : given)
     if (std::ranges::count(known, name) > 0) computed.given.push_back(name);
   const AttentionInputs& attention = computed.inputs.attention;
+  print_detail("inputs and parameters are ready");
   if (request.check) request.check(computed.inputs);
   part.emplace(0.1, request.backward ? 0.4 : 1.0);
   computed.trace = inputs_alone
                        ? trace_of_inputs(attention)
                        : backend_trace(backend, attention, request.backward, needed, computing_context,
                                        [&](const std::string& warning) { warnings.add(warning); });
+  print_detail(fmt::format("computed by {} in {}", request.backend, dtype_name(computed.trace->dtype)));
   part.emplace(request.backward ? 0.4 : 1.0, 1.0);
-  if (request.backward) computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);
+  if (request.backward) {
+    computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);
+    print_detail("computed the gradients");
+  }
   for (const std::string& warning : computed.trace->warnings) warnings.add(warning);
   warnings.refuse_where(request.strict);
   computed.warnings = warnings.all();

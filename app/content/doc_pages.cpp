@@ -164,15 +164,21 @@ void html_without_pictures(std::string& html) {
   }
 }
 
-// Links to pages lead to their articles; what they name of the sources is not there, so it is text.
-void html_with_links_to_articles(std::string& html) {
+// Links to pages lead to `before` + name + `after`; what they name of the sources is not there, so it is
+// text.
+void link_pages(std::string& html, std::string_view before, std::string_view after) {
   constexpr std::string_view begin = "<a href=\"", end = "</a>", extension = ".md";
   for (std::size_t at = html.find(begin); at != std::string::npos; at = html.find(begin, at + 1)) {
     const std::size_t from = at + begin.size(), quote = html.find('"', from);
     const std::string target = html.substr(from, quote - from);
     if (const std::size_t dot = target.find(extension);
         dot != std::string::npos && target.find('/') == std::string::npos) {
-      html.replace(from, quote - from, "#" + target.substr(0, dot));
+      std::string link(before);
+      link.append(target, 0, dot).append(after);
+      if (after.empty() || dot + extension.size() >= target.size())
+        html.replace(from, quote - from, link);
+      else
+        html.replace(from, quote - from, link + target.substr(dot + extension.size()));  // a section of it
     } else if (target.starts_with("../")) {
       html.erase(html.find(end, quote), end.size());
       html.erase(at, quote + 2 - at);
@@ -273,6 +279,19 @@ std::span<const DocPage> doc_pages() {
   return pages;
 }
 
+std::string doc_html(const DocPage& page, std::string_view before, std::string_view after) {
+  const auto* const source = std::ranges::find(sources, page.name, [](const auto& each) { return each.name; });
+  const std::string_view markdown = text_of(source->text());
+  std::string body;
+  md_html(
+      markdown.data(), static_cast<MD_SIZE>(markdown.size()),
+      [](const MD_CHAR* text, MD_SIZE size, void* to) { static_cast<std::string*>(to)->append(text, size); },
+      &body, dialect, 0);
+  html_without_pictures(body);
+  link_pages(body, before, after);
+  return body;
+}
+
 std::string docs_html() {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Headwise " +
@@ -286,17 +305,8 @@ std::string docs_html() {
   for (const DocPage& page : doc_pages())
     html += "<a href=\"#" + page.name + "\">" + page.title + "</a><br>\n";
   html += "</nav>\n";
-  for (const auto& source : sources) {
-    std::string body;
-    const std::string_view markdown = text_of(source.text());
-    md_html(
-        markdown.data(), static_cast<MD_SIZE>(markdown.size()),
-        [](const MD_CHAR* text, MD_SIZE size, void* to) { static_cast<std::string*>(to)->append(text, size); },
-        &body, dialect, 0);
-    html_without_pictures(body);
-    html_with_links_to_articles(body);
-    html += "<article id=\"" + std::string(source.name) + "\">\n" + body + "</article>\n<hr>\n";
-  }
+  for (const DocPage& page : doc_pages())
+    html += "<article id=\"" + page.name + "\">\n" + doc_html(page, "#", "") + "</article>\n<hr>\n";
   return html + "</body></html>\n";
 }
 

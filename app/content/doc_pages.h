@@ -43,6 +43,10 @@ std::span<const DocPage> doc_pages();
 // Markdown (CommonMark with tables) as blocks. `names`: of the pages that links may lead to, "models.md".
 std::vector<DocBlock> doc_blocks(std::string_view markdown, std::span<const std::string> names);
 
+// One page as the body of an HTML document, without pictures. A link to another page leads to `before` + its
+// name + `after`: "#window", or "window.html".
+std::string doc_html(const DocPage& page, std::string_view before, std::string_view after);
+
 // All pages as one HTML document, without pictures.
 std::string docs_html();
 

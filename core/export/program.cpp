@@ -5,11 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <span>
-#include <stdexcept>
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include "core/attention/attention_sizes.h"
 #include "core/attention/rotary_embedding.h"
@@ -120,18 +117,6 @@ std::string written_number(const Tensor& tensor, Index i) {
   return tensor.dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
 
-std::string deflated_base64(const Tensor& tensor) {
-  static_assert(std::endian::native == std::endian::little, "the program reads little-endian numbers");
-  const std::span<const std::byte> raw = tensor_storage(tensor);
-  uLongf size = compressBound(static_cast<uLong>(raw.size()));
-  std::vector<unsigned char> packed(size);
-  if (compress2(packed.data(), &size, reinterpret_cast<const Bytef*>(raw.data()),
-                static_cast<uLong>(raw.size()), 9) != Z_OK) {
-    throw std::runtime_error("zlib cannot deflate the arrays of a program");
-  }
-  return base64(std::as_bytes(std::span(packed.data(), size)));
-}
-
 std::string sizes_tuple(const Tensor& tensor) {
   const std::vector<Index> sizes = tensor.shape().sizes();
   return fmt::format("({}{})", join(sizes, ", "), sizes.size() == 1 ? "," : "");
@@ -146,7 +131,8 @@ std::string python_array(const Tensor& tensor) {
     for (Index i = 0; i < tensor.size(); ++i) numbers.push_back(written_number(tensor, i));
     return fmt::format("np.array([{}], \"{}\").reshape{}", join(numbers, ", "), type, sizes_tuple(tensor));
   }
-  const std::string text = deflated_base64(tensor);
+  static_assert(std::endian::native == std::endian::little, "the program reads little-endian numbers");
+  const std::string text = deflated_base64(tensor_storage(tensor));
   std::string lines;
   for (std::size_t at = 0; at < text.size(); at += text_columns)
     lines += fmt::format("\n    \"{}\"", std::string_view(text).substr(at, text_columns));

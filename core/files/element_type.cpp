@@ -9,6 +9,9 @@
 #include <limits>
 #include <stdexcept>
 #include <utility>
+#include <vector>
+
+#include <zlib.h>
 
 #include "core/files/input_file.h"
 #include "core/tensor/join.h"
@@ -248,6 +251,15 @@ std::string base64(std::span<const std::byte> bytes) {
     for (std::size_t d = 0; d < 4; ++d) text += d <= there ? digits[group >> (18 - 6 * d) & 63u] : '=';
   }
   return text;
+}
+
+std::string deflated_base64(std::span<const std::byte> bytes) {
+  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
+  std::vector<unsigned char> packed(size);
+  if (compress2(packed.data(), &size, reinterpret_cast<const Bytef*>(bytes.data()),
+                static_cast<uLong>(bytes.size()), 9) != Z_OK)
+    throw std::runtime_error("zlib cannot deflate an array");
+  return base64(std::as_bytes(std::span(packed.data(), size)));
 }
 
 float half_to_float(std::uint16_t bits) {

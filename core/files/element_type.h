@@ -91,6 +91,8 @@ auto with_values(const Tensor& tensor, F f) {
 }
 
 std::string base64(std::span<const std::byte> bytes);  // RFC 4648
+// The same of the bytes deflated, in zlib's format (RFC 1950).
+std::string deflated_base64(std::span<const std::byte> bytes);
 
 float half_to_float(std::uint16_t bits);      // IEEE 754 binary16, subnormals and NaN included
 float bfloat16_to_float(std::uint16_t bits);  // the upper half of a binary32

@@ -15,12 +15,6 @@
 namespace headwise {
 namespace {
 
-void add_quantities(const LiveExpression& expression, std::vector<LiveQuantity>& found) {
-  if (expression.operation == "quantity" && std::ranges::find(found, expression.quantity) == found.end())
-    found.push_back(expression.quantity);
-  for (const LiveExpression& operand : expression.operands) add_quantities(operand, found);
-}
-
 // With numbers in place of what it reads.
 LiveExpression with_numbers(LiveExpression expression, const std::vector<LiveQuantity>& quantities,
                             const std::vector<double>& numbers) {

@@ -195,6 +195,12 @@ LiveExpression at_cell(LiveExpression expression, const std::vector<LiveQuantity
 
 }  // namespace
 
+void add_quantities(const LiveExpression& expression, std::vector<LiveQuantity>& found) {
+  if (expression.operation == "quantity" && std::ranges::find(found, expression.quantity) == found.end())
+    found.push_back(expression.quantity);
+  for (const LiveExpression& operand : expression.operands) add_quantities(operand, found);
+}
+
 LiveExpression read_live_expression(std::string_view& text) {
   return ExpressionReader(text).any();
 }

@@ -30,6 +30,9 @@ struct LiveExpression {
   LiveQuantity quantity;
 };
 
+// Appends the quantities that it reads, each once.
+void add_quantities(const LiveExpression& expression, std::vector<LiveQuantity>& found);
+
 // Reads one from the front of `text` and removes it. Throws Error(usage) like read_live_quantity.
 LiveExpression read_live_expression(std::string_view& text);
 

@@ -251,6 +251,16 @@ std::string plain(const std::vector<Piece>& pieces) {
   return text;
 }
 
+void add_quantities(const std::vector<Piece>& pieces, std::vector<LiveQuantity>& quantities) {
+  for (const Piece& piece : pieces) {
+    if (piece.number) add_quantities(*piece.number, quantities);
+    for (const Part& part : piece.parts) {
+      if (part.condition) add_quantities(*part.condition, quantities);
+      add_quantities(part.pieces, quantities);
+    }
+  }
+}
+
 }  // namespace
 
 std::string live_number(double value) {
@@ -288,6 +298,12 @@ LiveWords live_words(std::string_view text, const LiveSubject& subject, LiveAnsw
 
 std::string live_text(std::string_view text, const LiveSubject& subject, LiveAnswers answers) {
   return live_words(text, subject, answers).text;
+}
+
+std::vector<LiveQuantity> live_quantities(std::string_view text) {
+  std::vector<LiveQuantity> quantities;
+  add_quantities(LiveTextReader(text, true).all(), quantities);
+  return quantities;
 }
 
 std::string plain_live_text(std::string_view text) {

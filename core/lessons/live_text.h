@@ -73,4 +73,7 @@ void check_live_text(std::string_view text);
 // Three digits, with a real minus sign: "0.0832", "−12.3", "1.22e−7", "−∞", "NaN".
 std::string live_number(double value);
 
+// The quantities that the text may show or a condition of it may read, each once.
+std::vector<LiveQuantity> live_quantities(std::string_view text);
+
 }  // namespace headwise

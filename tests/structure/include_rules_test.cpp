@@ -43,6 +43,7 @@ const std::map<std::string, Room> rooms{
     {"app/platform", {3250, {}}},
     {"app/session", {7790, {"app/platform"}}},
     {"app/content", {5280, {"app/session"}}},
+    {"app/web", {500, {"app/session", "app/content"}}},
     {"app/widgets", {4580, {"app/platform", "app/session"}}},
     {"app/panels", {6970, {"app/platform", "app/session", "app/content", "app/widgets"}}},
     {"app/stage", {10150, {"app/session", "app/content", "app/widgets", "app/panels"}}},
@@ -52,7 +53,7 @@ const std::map<std::string, Room> rooms{
      {7080,
       {"app/platform", "app/session", "app/content", "app/widgets", "app/panels", "app/stage", "app/lesson",
        "app/training"}}},
-    {"app/cli", {5260, {"app/platform", "app/session", "app/content", "app/window"}}},
+    {"app/cli", {5290, {"app/platform", "app/session", "app/content", "app/web", "app/window"}}},
 };
 // Parsed by all files of a library (CMakeLists.txt), and so above its rooms.
 const std::set<std::string> precompiled{"core/precompiled.h", "app/precompiled.h", "app/cli/precompiled.h"};

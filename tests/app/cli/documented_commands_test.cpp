@@ -104,6 +104,8 @@ TEST_CASE("every command of the documents runs as it stands there") {
        "layer.safetensors"});
   run({"run", "mha.json", "-o", "inputs.npz"});
   run({"run", "mha.json", "--input", "inputs.npz", "-o", "theirs.npz"});
+  fs::create_directory(folder.file("arrays"));
+  fs::copy(folder.file("inputs.npz"), folder.file("arrays"));
   const std::vector<Documented> commands = documented_commands();
   CHECK(commands.size() > 12);
   for (const Documented& command : commands) {

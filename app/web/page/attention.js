@@ -1,0 +1,382 @@
+// The forward pass of multi-head attention, in doubles: "Attention Is All You Need", section 3.2, in the steps and with the
+// options of torch.nn.MultiheadAttention and F.scaled_dot_product_attention. The program computes the same
+// (core/attention/multi_head_attention.cpp).
+//
+//   N batch   L queries   S keys, S′ with appended ones   E embedding   H heads   G key/value heads   D, Dv width of a head
+//
+// A tensor is { shape: [sizes], data: Float64Array }, row-major.
+const Attention = (() => {
+  "use strict";
+
+  const tensor = (...shape) => ({ shape, data: new Float64Array(shape.reduce((all, size) => all * size, 1)) });
+  const rowsOf = (x) => x.data.length / Math.max(1, x.shape[x.shape.length - 1]);
+
+  // --- Linear layers ---
+
+  // y[…,r] = Σ_e x[…,e] · W[begin + r, e] + b[begin + r], r < rows
+  function linear(x, weight, bias, begin, rows) {
+    const width = x.shape[x.shape.length - 1];
+    const y = tensor(...x.shape.slice(0, -1), rows);
+    for (let i = 0; i < rowsOf(x); i += 1)
+      for (let r = 0; r < rows; r += 1) {
+        let sum = 0;
+        const [from, at] = [i * width, (begin + r) * width];
+        for (let e = 0; e < width; e += 1) sum += x.data[from + e] * weight.data[at + e];
+        y.data[i * rows + r] = bias ? sum + bias.data[begin + r] : sum;
+      }
+    return y;
+  }
+
+  // (N,G,S,D) → (N,S,G·D): heads side by side, each times its gain
+  function mergeHeads(x, gain = null) {
+    const [batch, heads, length, width] = x.shape;
+    const y = tensor(batch, length, heads * width);
+    for (let n = 0; n < batch; n += 1)
+      for (let h = 0; h < heads; h += 1)
+        for (let l = 0; l < length; l += 1)
+          for (let d = 0; d < width; d += 1) {
+            const value = x.data[((n * heads + h) * length + l) * width + d];
+            y.data[(n * length + l) * heads * width + h * width + d] = gain ? value * gain.data[h] : value;
+          }
+    return y;
+  }
+
+  // (N,L,H·D) → (N,H,L,D): head h takes columns [h·D, (h+1)·D)
+  function splitHeads(x, heads, clip) {
+    const [batch, length, all] = x.shape;
+    const width = all / heads;
+    const y = tensor(batch, heads, length, width);
+    for (let n = 0; n < batch; n += 1)
+      for (let h = 0; h < heads; h += 1)
+        for (let l = 0; l < length; l += 1)
+          for (let d = 0; d < width; d += 1) {
+            const value = x.data[(n * length + l) * all + h * width + d];
+            const clipped = clip === null || Number.isNaN(value) ? value : Math.min(clip, Math.max(-clip, value));
+            y.data[((n * heads + h) * length + l) * width + d] = clipped;
+          }
+    return y;
+  }
+
+  // Appends to each sequence of (N,S,C) the row of bias_k or bias_v, then a row of zeros.
+  function appendRows(x, bias, zeros) {
+    const [batch, length, width] = x.shape;
+    const y = tensor(batch, length + (bias ? 1 : 0) + (zeros ? 1 : 0), width);
+    for (let n = 0; n < batch; n += 1) {
+      const to = n * y.shape[1] * width;
+      y.data.set(x.data.subarray(n * length * width, (n + 1) * length * width), to);
+      if (bias) y.data.set(bias.data, to + length * width);
+    }
+    return y;
+  }
+
+  // --- Rotary position embedding ---
+
+  function inverseFrequencies({ rotary_base: base, rotary_inverse_frequencies: given }, width) {
+    if (base === null || base === undefined) return given || [];
+    return Array.from({ length: width / 2 }, (_, j) => base ** (-(2 * j) / width));
+  }
+
+  // Columns j and j + R/2 of a row at position p are turned by p · frequency j.
+  function rotate(x, frequencies, firstPosition) {
+    const y = { shape: x.shape, data: Float64Array.from(x.data) };
+    const [length, width] = x.shape.slice(-2);
+    const pairs = frequencies.length;
+    for (let row = 0; row < rowsOf(x); row += 1)
+      for (let j = 0; j < pairs; j += 1) {
+        const angle = (firstPosition + (row % length)) * frequencies[j];
+        const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
+        const [a, b] = [x.data[row * width + j], x.data[row * width + pairs + j]];
+        y.data[row * width + j] = a * cosine - b * sine;
+        y.data[row * width + pairs + j] = b * cosine + a * sine;
+      }
+    return y;
+  }
+
+  // --- Scores ---
+
+  // scores[n,h,l,s] = Σ_d q[n,h,l,d] · k[n,g,s,d], g = h / (H/G)
+  function attentionScores(q, k) {
+    const [batch, heads, queries, width] = q.shape;
+    const [, groups, keys] = k.shape;
+    const scores = tensor(batch, heads, queries, keys);
+    let at = 0;
+    for (let n = 0; n < batch; n += 1)
+      for (let h = 0; h < heads; h += 1) {
+        const group = n * groups + Math.floor(h / (heads / groups));
+        for (let l = 0; l < queries; l += 1)
+          for (let s = 0; s < keys; s += 1) {
+            let sum = 0;
+            const [from, of] = [((n * heads + h) * queries + l) * width, (group * keys + s) * width];
+            for (let d = 0; d < width; d += 1) sum += q.data[from + d] * k.data[of + d];
+            scores.data[at] = sum;
+            at += 1;
+          }
+      }
+    return scores;
+  }
+
+  // score · scale / temperature, capped: c · tanh(x / c)
+  function scaleScores(scores, { scale, temperature, softcap }, width) {
+    const factor = scale === null || scale === undefined ? 1 / Math.sqrt(width) : scale;
+    return { shape: scores.shape, data: scores.data.map((score) => {
+      const x = temperature === 1 ? score * factor : (score * factor) / temperature;
+      return softcap > 0 ? softcap * Math.tanh(x / softcap) : x;
+    }) };
+  }
+
+  // --- Masks ---
+
+  // ALiBi's slope of each head: 2^(−8(h+1)/H); where H is no power of two, every second one of twice the power below it follows.
+  function alibiSlopes(heads, scale) {
+    const power = 2 ** Math.floor(Math.log2(heads));
+    const slope = (h, of) => 2 ** ((-8 * (h + 1)) / of);
+    return Array.from({ length: heads }, (_, h) => scale * (h < power ? slope(h, power) : slope(2 * (h - power), 2 * power)));
+  }
+
+  // How the indices n, h, l, s of a score lead into an attn_mask: (L,S), (N·H,L,S), or whatever broadcasts to (N,H,L,S).
+  function maskReader(mask, isModule, [batch, heads, queries], keys) {
+    const { shape } = mask;
+    if (isModule) {
+      const perHead = shape.length === 3 ? queries * keys : 0;
+      return { keys, at: (n, h, l, s) => (n * heads + h) * perHead + l * keys + s };
+    }
+    const wanted = [batch, heads, queries, keys];
+    const steps = [0, 0, 0, 0];
+    let stride = 1;
+    let width = keys;
+    for (let axis = shape.length - 1; axis >= 0; axis -= 1) {
+      const target = axis + 4 - shape.length;
+      if (shape[axis] !== 1) {
+        steps[target] = stride;
+        if (target === 3 && shape[axis] < wanted[3]) width = shape[axis];
+      }
+      stride *= shape[axis];
+    }
+    return { keys: width, at: (n, h, l, s) => n * steps[0] + h * steps[1] + l * steps[2] + s * steps[3] };
+  }
+
+  // mask_bias[n,h,l,s]: every mask as what it adds, −∞ where it blocks. Appended columns are never blocked.
+  // True blocks in multi_head_attention, and keeps in scaled_dot_product_attention.
+  function mergeMasks(settings, leaves, shape, keys) {
+    const { mask, op } = settings;
+    const { attn_mask: given, key_padding_mask: padding, valid_lens: lens } = leaves;
+    const [batch, heads, queries, allKeys] = shape;
+    const isModule = op === "multi_head_attention";
+    const causal = isCausal(settings);
+    const offset = mask.causal_alignment === "bottom_right" ? keys - queries : 0;
+    const slopes = mask.alibi ? alibiSlopes(heads, mask.alibi_scale) : null;
+    const reader = given && maskReader(given, isModule, shape, keys);
+    const added = (of, cell, trueBlocks) => (of.isBool ? ((cell !== 0) === trueBlocks ? -Infinity : 0) : cell);
+    const window = mask.sliding_window;
+    const bias = tensor(batch, heads, queries, allKeys);
+    for (let n = 0; n < batch; n += 1)
+      for (let h = 0; h < heads; h += 1)
+        for (let l = 0; l < queries; l += 1)
+          for (let s = 0; s < keys; s += 1) {
+            let sum = 0;
+            const distance = l + offset - s; // how far back the key is
+            if (given) sum += s < reader.keys ? added(given, given.data[reader.at(n, h, l, s)], isModule) : -Infinity;
+            if (padding) sum += added(padding, padding.data[n * keys + s], true);
+            if (lens && s >= lens.data[lens.shape.length === 2 ? n * queries + l : n]) sum += -Infinity;
+            const isTooFar = window && (distance >= window || (!causal && -distance >= window));
+            if (isTooFar || (causal && distance < 0)) sum += -Infinity;
+            if (slopes) sum += distance < 0 && causal ? 0 : -slopes[h] * Math.abs(distance);
+            bias.data[((n * heads + h) * queries + l) * allKeys + s] = sum;
+          }
+    return bias;
+  }
+
+  const isCausal = ({ mask }) => mask.is_causal || mask.preset === "causal";
+
+  const hasAnyMask = (settings, leaves) =>
+    Boolean(leaves.attn_mask || leaves.key_padding_mask || leaves.valid_lens || isCausal(settings) || settings.mask.sliding_window || settings.mask.alibi);
+
+  // A finite fill takes the place of blocked scores; −∞ is added to them.
+  function maskScores(scores, bias, fill) {
+    const isFilled = typeof fill === "number";
+    return { shape: scores.shape, data: scores.data.map((x, i) => (isFilled && bias.data[i] === -Infinity ? fill : x + bias.data[i])) };
+  }
+
+  // --- Softmax, dropout, frozen heads ---
+
+  // exp(x − max) / Σ exp(x − max) along each row; a row whose keys are all blocked is NaN, or 0 where that is the rule.
+  function softmax(x, zeroFullyMasked) {
+    const y = { shape: x.shape, data: new Float64Array(x.data.length) };
+    const keys = x.shape[x.shape.length - 1];
+    for (let begin = 0; begin < x.data.length; begin += keys) {
+      const row = x.data.subarray(begin, begin + keys);
+      const largest = row.reduce((most, value) => (Number.isNaN(most) || most > value ? most : value), -Infinity);
+      if (largest === -Infinity && zeroFullyMasked) continue;
+      let sum = 0;
+      for (let s = 0; s < keys; s += 1) {
+        y.data[begin + s] = Math.exp(row[s] - largest);
+        sum += y.data[begin + s];
+      }
+      for (let s = 0; s < keys; s += 1) y.data[begin + s] /= sum;
+    }
+    return y;
+  }
+
+  // What a row becomes whose keys are all blocked: NaN, or 0 where that is set or PyTorch guards against it.
+  function fullyMaskedRows({ op, attention, mask }) {
+    const isGuarded = op === "scaled_dot_product_attention" || !attention.need_weights; // as in PyTorch's fused path
+    return mask.fully_masked_rows || (isGuarded ? "zero" : "nan");
+  }
+
+  // Philox4x32-10 (Salmon et al., 2011): the same numbers as in the program, of the seed and the cell alone.
+  function philox(counter, key) {
+    const product = (a, b) => BigInt(a) * BigInt(b);
+    let [c0, c1, c2, c3] = counter;
+    let [k0, k1] = key;
+    for (let round = 0; round < 10; round += 1) {
+      const [p0, p1] = [product(0xd2511f53, c0), product(0xcd9e8d57, c2)];
+      const [high0, high1] = [Number(p0 >> 32n), Number(p1 >> 32n)];
+      [c0, c1, c2, c3] = [(high1 ^ c1 ^ k0) >>> 0, Number(p1 & 0xffffffffn), (high0 ^ c3 ^ k1) >>> 0, Number(p0 & 0xffffffffn)];
+      k0 = (k0 + 0x9e3779b9) >>> 0;
+      k1 = (k1 + 0xbb67ae85) >>> 0;
+    }
+    return [c0, c1];
+  }
+
+  const halves = (bits) => [Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn)];
+
+  // Of the stream "dropout": the FNV-1a hash of its name.
+  const dropoutStream = [..."dropout"].reduce(
+    (hash, letter) => ((hash ^ BigInt(letter.charCodeAt(0))) * 0x100000001b3n) & 0xffffffffffffffffn, 0xcbf29ce484222325n);
+
+  // [0, 1), 53 bits
+  function uniform(seed, index) {
+    const [low, high] = philox([...halves(BigInt(index)), ...halves(dropoutStream)], halves(BigInt(seed)));
+    return Number((BigInt(high) << 32n | BigInt(low)) >> 11n) * 2 ** -53;
+  }
+
+  // Each weight is set to 0 with probability p; the others are divided by 1 − p.
+  const dropout = (weights, p, seed) =>
+    ({ shape: weights.shape, data: weights.data.map((weight, i) => weight * (uniform(seed, i) >= p ? 1 / (1 - p) : 0)) });
+
+  // Slice f of frozen (N,F,L,S′) takes the place of the weights of head heads[f].
+  function withFrozenHeads(weights, frozen, heads) {
+    const y = { shape: weights.shape, data: Float64Array.from(weights.data) };
+    const [batch, all, queries, keys] = weights.shape;
+    const cells = queries * keys;
+    for (let n = 0; n < batch; n += 1)
+      heads.forEach((head, f) => {
+        const from = (n * heads.length + f) * cells;
+        y.data.set(frozen.data.subarray(from, from + cells), (n * all + head) * cells);
+      });
+    return y;
+  }
+
+  // head_output[n,h,l,e] = Σ_s weights[n,h,l,s] · v[n,g,s,e]
+  function weightedSum(weights, v) {
+    const [batch, heads, queries, keys] = weights.shape;
+    const [, groups, , width] = v.shape;
+    const output = tensor(batch, heads, queries, width);
+    for (let n = 0; n < batch; n += 1)
+      for (let h = 0; h < heads; h += 1) {
+        const group = n * groups + Math.floor(h / (heads / groups));
+        for (let l = 0; l < queries; l += 1) {
+          const row = (n * heads + h) * queries + l;
+          for (let s = 0; s < keys; s += 1)
+            for (let e = 0; e < width; e += 1)
+              output.data[row * width + e] += weights.data[row * keys + s] * v.data[(group * keys + s) * width + e];
+        }
+      }
+    return output;
+  }
+
+  // --- What a transformer block adds, and the module's second result ---
+
+  const layerNormEpsilon = 1e-5;
+  function layerNorm(x) {
+    const y = { shape: x.shape, data: new Float64Array(x.data.length) };
+    const width = x.shape[x.shape.length - 1];
+    for (let begin = 0; begin < x.data.length; begin += width) {
+      const row = x.data.subarray(begin, begin + width);
+      const mean = row.reduce((sum, value) => sum + value, 0) / width;
+      const variance = row.reduce((sum, value) => sum + (value - mean) ** 2, 0) / width;
+      const deviation = Math.sqrt(variance + layerNormEpsilon);
+      for (let e = 0; e < width; e += 1) y.data[begin + e] = (row[e] - mean) / deviation;
+    }
+    return y;
+  }
+
+  function averageOverHeads(weights) {
+    const [batch, heads, queries, keys] = weights.shape;
+    const mean = tensor(batch, queries, keys);
+    const cells = queries * keys;
+    for (let n = 0; n < batch; n += 1)
+      for (let i = 0; i < cells; i += 1) {
+        let sum = 0;
+        for (let h = 0; h < heads; h += 1) sum += weights.data[(n * heads + h) * cells + i];
+        mean.data[n * cells + i] = sum / heads;
+      }
+    return mean;
+  }
+
+  // --- The whole pass ---
+
+  // q = query·W_qᵀ + b_q (N,L,E) → (N,L,H·D), k and v likewise; then each is cut into heads.
+  function projectAndSplit(t, settings, sizes) {
+    const { H, G, D, Dv } = sizes;
+    const { attention } = settings;
+    const clip = attention.clip_qkv === undefined ? null : attention.clip_qkv;
+    const parts = [
+      { name: "q", x: t.query, begin: 0, rows: H * D, heads: H },
+      { name: "k", x: t.key, begin: H * D, rows: G * D, heads: G, fixed: t.static_k, bias: t.bias_k },
+      { name: "v", x: t.value, begin: H * D + G * D, rows: G * Dv, heads: G, fixed: t.static_v, bias: t.bias_v },
+    ];
+    for (const { name, x, begin, rows, heads, fixed, bias } of parts) {
+      const own = t[`${name}_proj_weight`];
+      let projected;
+      if (fixed) projected = mergeHeads(fixed);
+      else if (own) projected = linear(x, own, t.in_proj_bias && { data: t.in_proj_bias.data.subarray(begin) }, 0, rows);
+      else projected = linear(x, t.in_proj_weight, t.in_proj_bias, begin, rows);
+      const appends = name !== "q" && (bias || attention.add_zero_attn);
+      t[name] = appends ? appendRows(projected, bias, attention.add_zero_attn) : projected;
+      t[`${name}_heads`] = splitHeads(t[name], heads, clip);
+    }
+  }
+
+  function scaledDotProduct(t, settings, sizes) {
+    const { attention, mask } = settings;
+    const frequencies = inverseFrequencies(attention, sizes.D);
+    if (frequencies.length > 0) {
+      t.q_rotary = rotate(t.q_heads, frequencies, mask.causal_alignment === "bottom_right" ? sizes.S - sizes.L : 0);
+      t.k_rotary = rotate(t.k_heads, frequencies, 0);
+    }
+    t.scores = attentionScores(t.q_rotary || t.q_heads, t.k_rotary || t.k_heads);
+    t.scaled_scores = scaleScores(t.scores, attention, sizes.D);
+    if (hasAnyMask(settings, t)) t.mask_bias = mergeMasks(settings, t, t.scores.shape, sizes.S);
+    t.masked_scores = t.mask_bias ? maskScores(t.scaled_scores, t.mask_bias, mask.value) : t.scaled_scores;
+    const frozen = settings.heads.frozen ? settings.heads.frozen.heads : [];
+    const freeze = (weights) => (frozen.length > 0 ? withFrozenHeads(weights, t.frozen_weights, frozen) : weights);
+    t.attn_weights = freeze(softmax(t.masked_scores, fullyMaskedRows(settings) === "zero"));
+    const drops = attention.dropout > 0 && frozen.length < sizes.H;
+    t.dropped_weights = drops ? freeze(dropout(t.attn_weights, attention.dropout, attention.dropout_seed)) : t.attn_weights;
+    t.head_output = weightedSum(t.dropped_weights, t.v_heads);
+  }
+
+  // Every tensor of the trace by its name: those given and those computed.
+  function compute(settings, sizes, leaves) {
+    const t = { ...leaves };
+    const { attention } = settings;
+    if (settings.op === "scaled_dot_product_attention") {
+      scaledDotProduct(t, settings, sizes);
+      t.output = t.head_output;
+      return { tensors: t, sizes };
+    }
+    projectAndSplit(t, settings, sizes);
+    scaledDotProduct(t, settings, sizes);
+    t.concat = mergeHeads(t.head_output, t["heads.gain"]);
+    t.output = linear(t.concat, t["out_proj.weight"], t["out_proj.bias"], 0, t["out_proj.weight"].shape[0]);
+    if (attention.residual)
+      t.residual_output = { shape: t.output.shape, data: t.output.data.map((value, i) => value + t.query.data[i]) };
+    if (attention.layer_norm) t.layer_norm_output = layerNorm(t.residual_output || t.output);
+    if (attention.need_weights)
+      t.attn_output_weights = attention.average_attn_weights ? averageOverHeads(t.dropped_weights) : t.dropped_weights;
+    return { tensors: t, sizes };
+  }
+
+  return { compute };
+})();
