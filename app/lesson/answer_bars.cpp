@@ -70,26 +70,26 @@ void draw_with_mouse(const Chart& chart, PlaylistWalk::Given& given) {
   const std::size_t bar = chart.bar_at(mouse.x);
   const double weight = chart.weight_at(mouse.y);
   const std::size_t from = given.last_bar.value_or(bar);
-  const double first = given.bars[from];
+  const double first = given.weights[from];
   const double steps = static_cast<double>(from < bar ? bar - from : from - bar);
   for (std::size_t i = std::min(from, bar); i <= std::max(from, bar); ++i) {
     const double away = static_cast<double>(i < from ? from - i : i - from);
     if (i != from || steps == 0.0)
-      given.bars[i] = steps == 0.0 ? weight : first + (weight - first) * away / steps;
+      given.weights[i] = steps == 0.0 ? weight : first + (weight - first) * away / steps;
   }
   given.bar = bar;
   given.last_bar = bar;
 }
 
 void draw_with_keys(PlaylistWalk::Given& given) {
-  const std::size_t last = given.bars.size() - 1;
+  const std::size_t last = given.weights.size() - 1;
   if (key_pressed(Key::left) && given.bar > 0) --given.bar;
   if (key_pressed(Key::right) && given.bar < last) ++given.bar;
   if (key_pressed(Key::home)) given.bar = 0;
   if (key_pressed(Key::end)) given.bar = last;
   const ImGuiIO& io = ImGui::GetIO();
   const double step = io.KeyCtrl ? 1.0 : io.KeyShift ? by_small_key : by_key;
-  double& bar = given.bars[given.bar];
+  double& bar = given.weights[given.bar];
   if (key_pressed(Key::up)) bar = std::min(1.0, std::round((bar + step) * 100.0) / 100.0);
   if (key_pressed(Key::down)) bar = std::max(0.0, std::round((bar - step) * 100.0) / 100.0);
 }
@@ -128,7 +128,7 @@ void draw_bars_of(const PanelContext& context, const Chart& chart, const std::ve
 }
 
 std::string caption_of(const PlaylistWalk& walk, std::optional<std::size_t> bar, const ImFont* font) {
-  const std::vector<double>& drawn = walk.given.bars;
+  const std::vector<double>& drawn = walk.given.weights;
   const double sum = walk.given.sum_of_bars();
   const auto named = [&](std::size_t i) {
     return fmt::format("“{}” ", drawable_text(axis_word(walk.words.weight_labels[i]), font));
@@ -185,8 +185,8 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
   const std::vector<std::string>& labels = walk.words.weight_labels;
   const std::vector<double>& right = walk.words.key.weights->weights;
   PlaylistWalk::Given& given = walk.given;
-  if (!walk.answered && given.bars.size() != right.size()) {
-    given.bars.assign(right.size(), 0.0);
+  if (!walk.answered && given.weights.size() != right.size()) {
+    given.weights.assign(right.size(), 0.0);
     given.bar = 0;
   }
   const Chart chart = chart_in(context, labels, at, size);
@@ -228,8 +228,8 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
   }
   draw_axis(context, chart);
   if (walk.answered) draw_bars_of(context, chart, right, false);
-  if (given.bars.size() == right.size() && (!walk.answered || given.made))
-    draw_bars_of(context, chart, given.bars, true);
+  if (given.weights.size() == right.size() && (!walk.answered || given.made))
+    draw_bars_of(context, chart, given.weights, true);
   const auto chosen = looked_at ? std::optional<Index>(static_cast<Index>(*looked_at)) : std::nullopt;
   draw_column_labels(paint, chart.plane, labels, chosen, chart.degrees);
   if (!context.picture || walk.answered) say({min.x, at.y}, caption_of(walk, looked_at, font));

@@ -10,6 +10,7 @@
 #include "app/lesson/page_answers.h"
 #include "app/session/commands.h"
 #include "core/attention/rules.h"
+#include "core/lessons/given_answer.h"
 #include "core/lessons/live_text.h"
 #include "core/tensor/join.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 using Given = PlaylistWalk::Given;
 using Pieces = std::vector<Piece>;
+using Right = std::optional<bool>;  // nullopt: there is no key to compare with
 
 constexpr Index most_head_buttons = 64;
 constexpr const char* submit_tip = "submit your answer, then show the result (Enter)";
@@ -26,23 +28,8 @@ Piece note(std::string text) {
   return {PieceKind::note, std::move(text)};
 }
 
-std::string number_words(double number) {
-  const double size = std::abs(number);
-  if (number != std::floor(number) || size >= 1e9) return live_number(number);
-  return fmt::format("{}{:.0f}", number < 0.0 ? "−" : "", size);
-}
-
 std::string with_unit(const std::string& number, const PageAnswer& answer) {
   return answer.unit.empty() ? number : number + " " + answer.unit;
-}
-
-// "1, “at ‘animal’”": what it quotes itself stands in single marks.
-std::string named_option(const PageWords& words, std::size_t option) {
-  std::string text = words.options[option];
-  for (const auto& [outer, inner] : {std::pair{"“", "‘"}, {"”", "’"}})
-    for (std::size_t at = text.find(outer); at != std::string::npos; at = text.find(outer))
-      text.replace(at, std::string_view(outer).size(), inner);
-  return fmt::format("{}, “{}”", option + 1, text);
 }
 
 // A verdict of the table, with what its braces name.
@@ -57,7 +44,7 @@ std::string filled(const char* verdict, const PageAnswer& answer, const PageWord
   return fmt::format(fmt::runtime(verdict), fmt::arg("shown", words.key.shown), fmt::arg("unit", answer.unit),
                      fmt::arg("of_unit", answer.unit.empty() ? "" : " " + answer.unit),
                      fmt::arg("why", words.why), fmt::arg("and_why", words.why.empty() ? "" : " " + words.why),
-                     fmt::arg("option", chosen ? named_option(words, *words.key.option) : ""),
+                     fmt::arg("option", chosen ? named_option(words.options, *words.key.option) : ""),
                      fmt::arg("largest", *largest), fmt::arg("at", at < labels.size() ? labels[at] : ""),
                      fmt::arg("widest", widest == labels.end() ? "" : *widest));
 }
@@ -108,33 +95,32 @@ std::string with_reason(const std::string& verdict, const PageWords& words) {
   return words.why.empty() ? verdict : verdict + " " + words.why;
 }
 
-std::string number_verdict(const PageAnswer& answer, const PageWords& words, const Given& given) {
+std::string number_verdict(const PageAnswer& answer, const PageWords& words, const Given& given, Right right) {
   const AnswerKey& key = words.key;
   const std::string given_answer = fmt::format("You said {}", number_words(given.number));
   if (key.waits)
     return with_reason(given_answer + ". The right number takes too long to be computed here.", words);
-  if (!key.number)
+  if (!right)
     return with_reason(given_answer + ". As the page is now, there is no right number to compare it with.",
                        words);
   const std::string is = with_unit(key.shown, answer);
   const double off = given.number - *key.number;
   if (off == 0.0) return with_reason(given_answer + ": right.", words);
-  if (is_right(answer, *key.number, given.number))
-    return with_reason(fmt::format("{}: right, it is {}.", given_answer, is), words);
+  if (*right) return with_reason(fmt::format("{}: right, it is {}.", given_answer, is), words);
   return with_reason(fmt::format("{}; it is {}: {} too {}.", given_answer, is, number_words(std::abs(off)),
                                  off > 0.0 ? "high" : "low"),
                      words);
 }
 
-std::string shape_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
-  std::vector<Index> right = words.key.sizes, sizes = given.sizes;
+std::string shape_verdict(const PageAnswer&, const PageWords& words, const Given& given, Right right) {
+  std::vector<Index> of_key = words.key.sizes, sizes = given.sizes;
   const std::string given_answer = fmt::format("You said ({})", join(sizes, ","));
-  if (right.empty()) return given_answer + ". As the page is now, there is no such tensor.";
-  if (sizes == right) return given_answer + ": right.";
-  std::ranges::sort(right);
+  if (!right) return given_answer + ". As the page is now, there is no such tensor.";
+  if (*right) return given_answer + ": right.";
+  std::ranges::sort(of_key);
   std::ranges::sort(sizes);
   return fmt::format("{}; it is {}.{}", given_answer, words.key.shown,
-                     sizes == right ? " The sizes are right, their order is not." : "");
+                     sizes == of_key ? " The sizes are right, their order is not." : "");
 }
 
 // Choices and tensors: one of the options.
@@ -181,7 +167,7 @@ std::string click_tensor(PlaylistWalk& walk, const Trace& trace, const Selection
                      join(walk.words.options, ", "));
 }
 
-std::string option_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
+std::string option_verdict(const PageAnswer&, const PageWords& words, const Given& given, Right) {
   return given.option < words.options.size() ? choice_verdict(words, given.option) : "";
 }
 
@@ -214,11 +200,10 @@ std::string click_head(PlaylistWalk& walk, const Trace&, const Selection& now, c
   return "";
 }
 
-std::string head_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
+std::string head_verdict(const PageAnswer&, const PageWords& words, const Given& given, Right right) {
   const std::string given_answer = fmt::format("You chose head {}", given.head);
-  if (!words.key.head) return given_answer + ". As the page is now, there is no right one.";
-  return *words.key.head == given.head ? given_answer + ": right."
-                                       : fmt::format("{}; it is head {}.", given_answer, *words.key.head);
+  if (!right) return given_answer + ". As the page is now, there is no right one.";
+  return *right ? given_answer + ": right." : fmt::format("{}; it is head {}.", given_answer, *words.key.head);
 }
 
 // Cells.
@@ -234,20 +219,19 @@ std::string click_cell(PlaylistWalk& walk, const Trace&, const Selection& now, c
   if (!wanted.pinned || wanted.pinned == now.pinned ||
       wanted.pinned->tensor != TensorName{*walk.shown()->answer->tensor})
     return "";
-  walk.given.cell = *wanted.pinned;
+  const std::vector<Index>& index = wanted.pinned->index;
+  walk.given.row = index[index.size() - 2];
+  walk.given.column = index.back();
   walk.given.give();
   return "";
 }
 
 // The given cell is named as the key is, by what decides.
-std::string cell_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
-  const AnswerKey& key = words.key;
-  const Index row = given.cell.index[given.cell.index.size() - 2], column = given.cell.index.back();
-  const std::string given_answer = "You pointed at " + cell_words(words.rows, words.columns, row, column);
-  if (!key.row && !key.column) return given_answer + ". As the page is now, there is no right cell.";
-  const bool right = (!key.row || *key.row == row) && (!key.column || *key.column == column);
-  return right ? fmt::format("{}: right.", given_answer)
-               : fmt::format("{}; it is {}.", given_answer, key.shown);
+std::string cell_verdict(const PageAnswer& answer, const PageWords& words, const Given& given, Right right) {
+  const std::string given_answer = "You pointed at " + given_words(answer, words, given);
+  if (!right) return given_answer + ". As the page is now, there is no right cell.";
+  return *right ? fmt::format("{}: right.", given_answer)
+                : fmt::format("{}; it is {}.", given_answer, words.key.shown);
 }
 
 // Rows of weights, drawn as bars.
@@ -268,26 +252,25 @@ Pieces weights_pieces(const PlaylistWalk& walk) {
 
 bool set_bar(PlaylistWalk& walk, int digit) {
   Given& given = walk.given;
-  if (given.bar < given.bars.size()) given.bars[given.bar] = digit / 10.0;
+  if (given.bar < given.weights.size()) given.weights[given.bar] = digit / 10.0;
   return given.wants_focus = true;
 }
 
 // "0.70 of the weight lies at the wrong keys; largest at “because”: you drew 0.2, it is 0.901."
-std::string weights_verdict(const PageAnswer& answer, const PageWords& words, const Given& given) {
-  const std::vector<double>& drawn = given.bars;
-  if (!words.key.weights || words.key.weights->weights.size() != drawn.size())
+std::string weights_verdict(const PageAnswer&, const PageWords& words, const Given& given, Right is) {
+  const std::vector<double>& drawn = given.weights;
+  if (!is)
     return "You drew a row of weights. As the page is now, there is none of this length to compare it with.";
   const std::vector<double>& right = words.key.weights->weights;
   const double misplaced = misplaced_weight(drawn, right);
-  if (misplaced < 0.005) return "You drew a row of weights: right, to two digits.";
+  if (misplaced < to_two_digits) return "You drew a row of weights: right, to two digits.";
   std::size_t most = 0;
   for (std::size_t i = 0; i < drawn.size(); ++i)
     if (std::abs(drawn[i] - right[i]) > std::abs(drawn[most] - right[most])) most = i;
   return fmt::format(
       "You drew a row of weights{} {:.2f} of the weight lies at the wrong keys; the largest difference is at "
       "“{}”: you drew {:.2f}, it is {:.2f}.",
-      misplaced <= answer.within ? ": right," : ";", misplaced, words.weight_labels[most], drawn[most],
-      right[most]);
+      *is ? ": right," : ";", misplaced, words.weight_labels[most], drawn[most], right[most]);
 }
 
 // Masks, painted on the map.
@@ -312,20 +295,20 @@ Pieces mask_pieces(const PlaylistWalk& walk) {
               first_key_text(CommandId::next_page)))};
 }
 
-std::string mask_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
+std::string mask_verdict(const PageAnswer&, const PageWords& words, const Given& given, Right right) {
   const std::optional<MaskKey>& key = words.key.mask;
   const AnswerMask& mask = given.mask;
-  if (!words.key.waits && (!key || !mask.is_box_of(*key)))
+  if (!words.key.waits && !right)
     return "You painted a mask. As the page is now, there is no mask of that size to compare yours with.";
   const std::string given_answer =
       fmt::format("You blocked {} of {} pairs", std::ranges::count(mask.blocked, true), mask.blocked.size());
-  if (words.key.waits) return given_answer + ". Which ones are blocked takes too long to be computed here.";
+  if (!right) return given_answer + ". Which ones are blocked takes too long to be computed here.";
   std::size_t missed = 0, too_many = 0;
   for (std::size_t i = 0; i < mask.blocked.size(); ++i) {
     if (mask.blocked[i] && !key->blocked[i]) ++too_many;
     if (!mask.blocked[i] && key->blocked[i]) ++missed;
   }
-  if (missed + too_many == 0) return given_answer + ": right.";
+  if (*right) return given_answer + ": right.";
   const auto pairs = [](std::size_t count, const char* which, const char* how) {
     return fmt::format("{} {} {} {}", count, which, count == 1 ? "pair is" : "pairs are", how);
   };
@@ -399,7 +382,7 @@ std::vector<Piece> listed_pieces(const PlaylistWalk& walk) {
   pieces.push_back({PieceKind::show, answer_hint, "caption/answer",
                     view.drawn(walk) ? "without answering" : fmt::format("without answering ({})", key), true,
                     [](const PanelContext&, Given& given) {
-                      given.bars.clear();
+                      given.weights.clear();
                       given.mask.touched = false;
                       given.done = true;
                     }});
@@ -407,12 +390,13 @@ std::vector<Piece> listed_pieces(const PlaylistWalk& walk) {
 }
 
 std::string choice_verdict(const PageWords& words, std::size_t given) {
-  const auto named = [&](std::size_t i) { return named_option(words, i); };
+  const auto named = [&](std::size_t i) { return named_option(words.options, i); };
+  const Right right = is_right(blank_answer(AnswerKind::choice), words.key, {.option = given});
   if (words.key.waits)
     return fmt::format("You chose {}. Its numbers take too long to be computed here.", named(given));
-  if (!words.key.option)
+  if (!right)
     return fmt::format("You chose {}. As the page is now, no single option is right.", named(given));
-  if (*words.key.option == given) return fmt::format("You chose {}: right.", named(given));
+  if (*right) return fmt::format("You chose {}: right.", named(given));
   // Why it is wrong comes before the right one, about which it would be read otherwise.
   const std::string& why = words.reasons[given];
   if (why.empty()) return fmt::format("You chose {}; it is {}.", named(given), named(*words.key.option));
@@ -439,10 +423,12 @@ std::vector<std::string> longest_verdicts(const PlaylistWalk& walk) {
 std::string answer_verdict(const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer) return "";
-  if (walk.given.made)
-    if (std::string verdict = view_of(*page->answer).verdict(*page->answer, walk.words, walk.given);
-        !verdict.empty())
+  if (walk.given.made) {
+    const PageAnswer& answer = *page->answer;
+    const Right right = is_right(answer, walk.words.key, walk.given.answer());
+    if (std::string verdict = view_of(answer).verdict(answer, walk.words, walk.given, right); !verdict.empty())
       return verdict;
+  }
   return walk.answered ? right_answer(walk) : "";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,8 +41,8 @@ struct EditedText {
 
 struct AnswerKindView {
   std::vector<Piece> (*controls)(const PlaylistWalk&);
-  // on what was given
-  std::string (*verdict)(const PageAnswer&, const PageWords&, const PlaylistWalk::Given&);
+  // On what was given, and whether it is right (core/lessons/given_answer.h)
+  std::string (*verdict)(const PageAnswer&, const PageWords&, const PlaylistWalk::Given&, std::optional<bool>);
   // A key while the page asks; false if it is none of the answer's.
   bool (*digit)(PlaylistWalk&, int) = [](PlaylistWalk&, int) { return false; };
   // What a click on the stage gives, from what is selected to what it would select; a sentence where it gives

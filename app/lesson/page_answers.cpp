@@ -132,10 +132,12 @@ std::string link_label(const AnswerOption& option) {
 
 // The option that was chosen, if it is wrong and a page goes into it.
 const AnswerOption* linked_option(const PlaylistWalk& walk) {
-  const std::vector<AnswerOption>& options = walk.shown()->answer->options;
+  const PageAnswer& answer = *walk.shown()->answer;
+  const std::vector<AnswerOption>& options = answer.options;
   const std::size_t option = walk.given.option;
   if (!walk.given.made || option >= options.size() || options[option].see.empty() ||
-      walk.words.key.option == option || !page_titled(walk.playlist, options[option].see))
+      is_right(answer, walk.words.key, walk.given).value_or(false) ||
+      !page_titled(walk.playlist, options[option].see))
     return nullptr;
   return &options[option];
 }

@@ -45,8 +45,8 @@ AnswerMask* answer_mask(PlaylistWalk& walk) {
   mask.asks = !walk.answered;
   if (mask.asks) {
     if (!same) {
-      mask = {.row = key->row, .column = key->column, .rows = key->rows, .columns = key->columns};
-      mask.blocked.resize(key->blocked.size());
+      mask = AnswerMask{*key};
+      mask.blocked.assign(key->blocked.size(), false);
     }
     return &mask;
   }

@@ -12,6 +12,7 @@
 #include "app/session/selection.h"
 #include "app/stage/views.h"
 #include "core/attention/trace.h"
+#include "core/lessons/given_answer.h"
 #include "core/lessons/live_value.h"
 #include "core/lessons/page_words.h"
 #include "core/lessons/playlist.h"
@@ -46,28 +47,26 @@ struct LoadedPages {
   bool changed = false;  // since it was opened or saved
 
   // What the user has answered to the page's question
-  struct Given {
-    bool made = false;  // one of these is the answer
+  struct Given : GivenAnswer {  // its weights are bars: while they are drawn, of any sum; once given, of 1
+    bool made = false;          // one of these is the answer
     bool done = false;  // the page's own answer is to be shown, whether or not one was given: arrive does so
-    std::size_t option = 0;
-    double number = 0.0;
-    Index head = 0;
-    CellRef cell;
-    std::vector<Index> sizes;
-    std::string typed;         // of a number or shape that is not given yet
-    bool unreadable = false;   // what was typed is no number
-    bool wants_focus = false;  // the field of the number, or the bars, take it in the next frame
-    // A row of weights as bars: while they are drawn, of any sum; once given, of 1
-    std::vector<double> bars;
+    std::string typed;  // of a number or shape that is not given yet
+    bool unreadable = false;              // what was typed is no number
+    bool wants_focus = false;             // the field of the number, or the bars, take it in the next frame
     std::size_t bar = 0;                  // that the keys raise and lower
     std::optional<std::size_t> last_bar;  // that the mouse was over, while it draws
-    AnswerMask mask;
+    AnswerMask mask;                      // instead of the pairs
 
+    GivenAnswer answer() const {
+      GivenAnswer answer = *this;
+      answer.pairs = mask;
+      return answer;
+    }
     void give() { made = done = true; }
-    double sum_of_bars() const { return std::accumulate(bars.begin(), bars.end(), 0.0); }
+    double sum_of_bars() const { return std::accumulate(weights.begin(), weights.end(), 0.0); }
     // So that they sum to 1, as weights do.
     void scale_bars() {
-      for (const double sum = sum_of_bars(); double& each : bars) each /= sum;
+      for (const double sum = sum_of_bars(); double& each : weights) each /= sum;
     }
   };
 

@@ -54,11 +54,6 @@ bool reads_page(std::string_view expression) {
 
 }  // namespace
 
-bool is_right(const PageAnswer& answer, double key, double given) {
-  const double off = std::abs(given - key);
-  return off <= answer.within || off <= answer.within_share * std::abs(key);
-}
-
 double misplaced_weight(const std::vector<double>& drawn, const std::vector<double>& right) {
   double sum = 0.0;
   for (std::size_t i = 0; i < right.size(); ++i) sum += std::abs(drawn[i] - right[i]);

@@ -14,11 +14,25 @@
 namespace headwise {
 
 // Which pairs of a map are blocked: of a box of its last two axes, row-major.
-struct MaskKey {
-  TensorId tensor{};
+struct MaskPairs {
   Index row = 0, column = 0;  // where the box begins
   Index rows = 0, columns = 0;
-  std::vector<bool> blocked;
+  std::vector<bool> blocked = {};
+
+  bool has(Index at_row, Index at_column) const {
+    return at_row >= row && at_row < row + rows && at_column >= column && at_column < column + columns;
+  }
+  bool is_box_of(const MaskPairs& other) const {
+    return row == other.row && column == other.column && rows == other.rows && columns == other.columns;
+  }
+  // Of a cell of the box.
+  std::size_t place(Index at_row, Index at_column) const {
+    return static_cast<std::size_t>((at_row - row) * columns + at_column - column);
+  }
+  friend bool operator==(const MaskPairs&, const MaskPairs&) = default;
+};
+struct MaskKey : MaskPairs {
+  TensorId tensor{};
 
   friend bool operator==(const MaskKey&, const MaskKey&) = default;
 };
@@ -61,9 +75,6 @@ std::string written_problem(const PageAnswer& answer);
 std::string key_words(const PageAnswer& answer, const AnswerKey* key, const std::vector<std::string>& options);
 nlohmann::ordered_json key_json(const PageAnswer& answer, const AnswerKey* key,
                                 const std::vector<std::string>& options);
-
-// Whether a number given counts as right: within `within` of the key, or within `within_share` of its size.
-bool is_right(const PageAnswer& answer, double key, double given);
 
 // How much of a row of weights lies where it does not belong: half of Σ |drawn − right|, from 0 to 1.
 // The sizes must agree.

@@ -1,5 +1,5 @@
 // The kinds of answers, each a row of one table: its keys in a file, what may be wrong with it as it is
-// written, its key on a trace, and how a report tells that key.
+// written, its key on a trace, how a report tells that key, and whether what was given is right.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/lessons/answer_key.h"
+#include "core/lessons/given_kinds.h"
 #include "core/lessons/live_text.h"
 #include "core/lessons/page_fields.h"
 #include "core/lessons/playlist.h"
@@ -249,8 +250,9 @@ AnswerKey mask_key(const KeyFinder& of) {
                               to_string(cells.tensor))};
   if (rank < 2) throw NoKey{fmt::format("the key {} is no map: {} has no rows", is, to_string(cells.tensor))};
   AnswerKey key;
-  key.mask = MaskKey{cells.tensor.id,      cells.cells.from[rank - 2], cells.cells.from[rank - 1],
-                     cells.size(rank - 2), cells.size(rank - 1),       {}};
+  key.mask = MaskKey{
+      {cells.cells.from[rank - 2], cells.cells.from[rank - 1], cells.size(rank - 2), cells.size(rank - 1)},
+      cells.tensor.id};
   for (const LiveExpression& each : cells.values)
     key.mask->blocked.push_back(of.truth(each, "the key needs", is));
   key.shown = fmt::format("{} of {}", std::ranges::count(key.mask->blocked, true), key.mask->blocked.size());
@@ -284,7 +286,7 @@ std::string mask_words(const char* what, const PageAnswer& answer, const AnswerK
                      key->mask->columns, one_line(answer.is), std::ranges::count(key->mask->blocked, true));
 }
 
-std::string cell_words(const char* what, const PageAnswer& answer, const AnswerKey* key, const Options&) {
+std::string cell_key_words(const char* what, const PageAnswer& answer, const AnswerKey* key, const Options&) {
   std::string words = fmt::format("asks for {} of {}; key", what, tensor_entry(*answer.tensor).name);
   const auto add = [&](const char* name, const std::string& written, std::optional<Index> index) {
     if (written.empty()) return;
@@ -335,6 +337,7 @@ struct AnswerKindRow {
   AnswerKey (*key)(const KeyFinder&);
   std::string (*words)(const char* asks, const PageAnswer&, const AnswerKey*, const Options&);
   OrderedJson (*json)(const AnswerKey&);
+  const GivenKind& given;
   void (*complete)(PageAnswer&) = [](PageAnswer&) {};  // fills in what the file leaves out
   std::string (*page_problem)(const PlaylistPage&) = [](const PlaylistPage&) { return std::string(); };
 };
@@ -350,23 +353,26 @@ const std::array<AnswerKindRow, 8>& answer_kinds() {
       {"number", "a number",
        {{"is", &A::is, expression}, {"within", &A::within}, {"within_share", &A::within_share},
         {"unit", &A::unit, nullptr, false}, {"why", &A::why, "why the number is right", false}},
-       check_number, number_key, plain_words, json_of<&Key::number>,
+       check_number, number_key, plain_words, json_of<&Key::number>, number_given,
        [](A& a) { if (a.within == 0.0 && a.within_share == 0.0) a.within_share = A::usual_share; }},
-      {"choice", "", {{"options", &A::options, "text"}}, check_choice, option_key, options_words, option_json},
+      {"choice", "", {{"options", &A::options, "text"}}, check_choice, option_key, options_words, option_json,
+       choice_given},
       {"shape", "a shape", {{"is", &A::is, "\"shape k_heads\""}}, check_shape, shape_key, plain_words,
-       [](const Key& key) { return OrderedJson(key.sizes); }},
-      {"head", "a head", {{"is", &A::is, expression}}, check_head, head_key, plain_words, json_of<&Key::head>},
+       [](const Key& key) { return OrderedJson(key.sizes); }, shape_given},
+      {"head", "a head", {{"is", &A::is, expression}}, check_head, head_key, plain_words, json_of<&Key::head>,
+       head_given},
       {"cell", "a cell",
        {{"tensor", &A::tensor, "the map that is clicked"},
         {"row", &A::row, expression, false}, {"column", &A::column, expression, false}},
-       check_cell, cell_key, cell_words, cell_json},
+       check_cell, cell_key, cell_key_words, cell_json, cell_given},
       {"tensor", " tensors", {{"options", &A::options, "tensor"}}, check_tensors, option_key, options_words,
-       option_json},
+       option_json, tensor_given},
       {"weights", "a row of weights", {{"is", &A::is, "attn_weights[0,0,8,:]"}, {"within", &A::within}},
        check_weights, weights_key, plain_words, [](const Key& key) { return OrderedJson(key.weights->weights); },
+       weights_given,
        [](A& a) { if (a.within == 0.0) a.within = A::usual_misplaced; }},
       {"mask", "a mask", {{"is", &A::is, "mask_bias[0,0,:,:] = -inf"}}, check_mask, mask_key, mask_words,
-       mask_json, [](A&) {}, mask_problem},
+       mask_json, mask_given, [](A&) {}, mask_problem},
   }};
   // clang-format on
   return kinds;
@@ -377,6 +383,10 @@ const AnswerKindRow& row_of(const PageAnswer& answer) {
 }
 
 }  // namespace
+
+const GivenKind& given_kind(AnswerKind kind) {
+  return answer_kinds()[static_cast<std::size_t>(kind)].given;
+}
 
 TensorName tensor_of(const JsonValue& value) {
   const std::string text = value.text();

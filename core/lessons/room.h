@@ -5,6 +5,7 @@
 
 // What other rooms use of it; the rest is its own.
 #include "core/lessons/answer_key.h"
+#include "core/lessons/given_answer.h"
 #include "core/lessons/head_statistics.h"
 #include "core/lessons/head_width_comparison.h"
 #include "core/lessons/layout_comparison.h"

@@ -36,7 +36,7 @@ const std::map<std::string, Room> rooms{
     {"core/backend",
      {1220, {"core/tensor", "core/attention", "core/files", "core/fused", "core/gpu", "core/scenario"}}},
     {"core/lessons",
-     {5500,
+     {6000,
       {"core/tensor", "core/attention", "core/compare", "core/files", "core/export", "core/model",
        "core/scenario"}}},
     {"core/train", {6300, {"core/tensor", "core/attention", "core/files", "core/model"}}},

@@ -57,16 +57,16 @@ TEST_CASE("a row of weights is drawn with the mouse, scaled to sum to 1, and sta
   ui.click("caption/give");  // nothing is drawn yet
   CHECK(asked.walk().asking());
   asked.click_at(asked.place(7, 0.5));
-  REQUIRE(asked.given().bars.size() == 12);
-  CHECK(asked.given().bars[7] == doctest::Approx(0.5).epsilon(0.03));
+  REQUIRE(asked.given().weights.size() == 12);
+  CHECK(asked.given().weights[7] == doctest::Approx(0.5).epsilon(0.03));
   // A fast stroke leaves no bar out.
   asked.stroke(asked.place(0, 0.25), asked.place(6, 0.25), 2);
   for (std::size_t bar = 0; bar <= 6; ++bar)
-    CHECK(asked.given().bars[bar] == doctest::Approx(0.25).epsilon(0.06));
-  CHECK(asked.given().bars[8] == 0.0);
+    CHECK(asked.given().weights[bar] == doctest::Approx(0.25).epsilon(0.06));
+  CHECK(asked.given().weights[8] == 0.0);
   ui.save_png("weights-asking").click("caption/scale");
   double sum = 0.0;
-  for (const double bar : asked.given().bars) sum += bar;
+  for (const double bar : asked.given().weights) sum += bar;
   CHECK(sum == doctest::Approx(1.0));
   ui.click("caption/give").run_until_still();
   CHECK_FALSE(asked.walk().asking());
@@ -92,7 +92,7 @@ TEST_CASE("a row of weights is drawn with the mouse, scaled to sum to 1, and sta
   CHECK(answer_verdict(asked.walk()) == verdict);
   start_walk(asked.state(), Playlist(asked.walk().playlist));
   CHECK(asked.walk().asking());
-  CHECK(asked.given().bars.empty());
+  CHECK(asked.given().weights.empty());
 }
 
 TEST_CASE("a row of weights is drawn with the keys alone, and going on gives it") {
@@ -100,15 +100,15 @@ TEST_CASE("a row of weights is drawn with the keys alone, and going on gives it"
   UiDriver& ui = asked.ui();
   ui.key("9");  // begins with the first bar
   ui.run_frames(2);
-  CHECK(asked.given().bars[0] == 0.9);
+  CHECK(asked.given().weights[0] == 0.9);
   CHECK(asked.walk().asking());
   for (int down = 0; down < 18; ++down) ui.key("Down");
-  CHECK(asked.given().bars[0] == 0.0);
+  CHECK(asked.given().weights[0] == 0.0);
   for (int right = 0; right < 7; ++right) ui.key("Right");
   ui.key("9").key("Shift+Up");
-  CHECK(asked.given().bars[7] == doctest::Approx(0.91));
+  CHECK(asked.given().weights[7] == doctest::Approx(0.91));
   ui.key("Left").key("Up");
-  CHECK(asked.given().bars[6] == doctest::Approx(0.05));
+  CHECK(asked.given().weights[6] == doctest::Approx(0.05));
   CHECK(asked.now().step == Step::softmax);
   ui.key("Enter").run_until_still();
   CHECK_FALSE(asked.walk().asking());

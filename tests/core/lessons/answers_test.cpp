@@ -254,18 +254,6 @@ TEST_CASE("a key that cannot be computed says why") {
       "option 2 needs: q[0,99,0] > 2");
 }
 
-TEST_CASE("what counts as right: within a distance, or a share of the key") {
-  PageAnswer answer;
-  answer.within_share = 0.05;
-  CHECK(is_right(answer, 200.0, 209.9));
-  CHECK_FALSE(is_right(answer, 200.0, 211.0));
-  CHECK(is_right(answer, -200.0, -190.1));
-  CHECK(is_right(answer, 0.0, 0.0));
-  CHECK_FALSE(is_right(answer, 0.0, 0.01));
-  answer.within = 0.02;
-  CHECK(is_right(answer, 0.0, 0.01));
-}
-
 TEST_CASE("an answer is written as it was read") {
   for (const char* written :
        {who_is_looked_at, R"({"kind": "number", "is": "2 * E", "within": 0.5, "unit": "columns"})",
