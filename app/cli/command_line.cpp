@@ -91,6 +91,13 @@ constexpr std::array commands{
                "  headwise train induction -o heads --beside one-wide-head\n"
                "  headwise train induction -o induction.py\n",
                run_train},
+    Subcommand{"grade",
+               "Grade the homework of a class: what each question was answered, and each student's score",
+               "  headwise grade homework\n"
+               "  headwise grade homework --lesson lesson.json --csv -o questions.csv\n"
+               "  headwise grade homework/*.json --by student -o students.csv\n"
+               "  headwise grade ada.json bob.json lesson.json --json\n",
+               run_grade},
     Subcommand{"list",
                "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends, settings, "
                "tasks, changes",

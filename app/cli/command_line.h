@@ -31,6 +31,7 @@ void run_compare(CommandOptions& options, const Words& words);  // compare_comma
 void run_info(CommandOptions& options, const Words& words);     // info_command.cpp
 void run_bench(CommandOptions& options, const Words& words);    // bench_command.cpp
 void run_train(CommandOptions& options, const Words& words);    // train_command.cpp
+void run_grade(CommandOptions& options, const Words& words);    // grade_command.cpp
 void run_list(CommandOptions& options, const Words& words);     // list_command.cpp
 
 // Refuses what an option or an argument says: throws Error(usage) of these parts.

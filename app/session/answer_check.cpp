@@ -5,7 +5,6 @@
 #include "app/session/computation.h"
 #include "core/files/file_paths.h"
 #include "core/lessons/lessons.h"
-#include "core/lessons/page_words.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -41,7 +40,8 @@ std::optional<TitledPage> page_titled(const Playlist& playlist, const std::strin
   return {};
 }
 
-std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& where, bool trains_models) {
+std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& where, bool trains_models,
+                                  const SeenQuestion& seen) {
   std::vector<PageKey> keys;
   ComputationPtr computed;  // of the last such page: the next one may share it
   for (std::size_t i = 0; i < playlist.pages.size(); ++i) {
@@ -65,6 +65,7 @@ std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& w
       throw Error(ExitStatus::usage, {.where = place,
                                       .what = words.key.problem,
                                       .remedy = "change the page's scenario, or the expressions in \"is\""});
+    if (seen) seen(i, words, LiveSubject(*computed->trace, page.scenario.get(), &computed->inputs));
     key.key = std::move(words.key);
     key.options = std::move(words.options);
   }

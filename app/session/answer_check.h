@@ -1,10 +1,13 @@
 // Whether the questions of a playlist have the keys they need, computed from their own scenarios.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/lessons/answer_key.h"
+#include "core/lessons/live_value.h"
+#include "core/lessons/page_words.h"
 #include "core/lessons/playlist.h"
 
 namespace headwise {
@@ -18,13 +21,17 @@ struct PageKey {
       false;  // the scenario is too large, or its model is not trained, here: there is no key, and no problem
 };
 
+// Sees a question while the numbers of its page are there.
+using SeenQuestion = std::function<void(std::size_t page, const PageWords&, const LiveSubject&)>;
+
 // Of every page that takes an answer, in their order. Computes the scenarios that are small enough
 // (computes_at_once), which may take some milliseconds each; with `trains_models` also those of models that
-// are trained first, which takes a second or more each. Throws an Error, one sentence that begins with
-// `where`: with its own status for a scenario that cannot be computed; else Error(usage) for a key that is
-// missing, NaN or infinite, options of which not exactly one holds, and a "see" that names no page.
+// are trained first, which takes a second or more each. Calls `seen` for each that has a key. Throws an
+// Error, one sentence that begins with `where`: with its own status for a scenario that cannot be computed;
+// else Error(usage) for a key that is missing, NaN or infinite, options of which not exactly one holds, and a
+// "see" that names no page.
 std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& where,
-                                  bool trains_models = false);
+                                  bool trains_models = false, const SeenQuestion& seen = {});
 
 // A page by its title: of this playlist, or else of a built-in lesson, whose own title is that of its first
 // page.

@@ -108,4 +108,8 @@ void write_csv(const std::vector<TableSpec>& tables, const std::string& axis,
     write_rows(tables[i], quoted_field(indices[i], csv) + ",", csv, sink);
 }
 
+std::string csv_field(const std::string& text) {
+  return quoted_field(text, csv);
+}
+
 }  // namespace headwise

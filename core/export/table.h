@@ -38,4 +38,7 @@ void write_tsv(const TableSpec& table, const TextSink& sink);
 void write_csv(const std::vector<TableSpec>& tables, const std::string& axis,
                const std::vector<std::string>& indices, const TextSink& sink);
 
+// A text as a field of such a file: quoted if needed, and no formula.
+std::string csv_field(const std::string& text);
+
 }  // namespace headwise

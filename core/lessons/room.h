@@ -8,6 +8,7 @@
 #include "core/lessons/given_answer.h"
 #include "core/lessons/head_statistics.h"
 #include "core/lessons/head_width_comparison.h"
+#include "core/lessons/homework.h"
 #include "core/lessons/layout_comparison.h"
 #include "core/lessons/lessons.h"
 #include "core/lessons/live_text.h"

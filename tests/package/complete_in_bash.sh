@@ -33,7 +33,7 @@ offers() {
 }
 
 offers ru :: run
-offers "" :: run export render compare info bench train list help mine.json "two words.npz"
+offers "" :: run export render compare info bench train grade list help mine.json "two words.npz"
 offers -- :: --no-intro --help --version
 offers help re :: render
 offers export --ten :: --tensor
@@ -57,6 +57,8 @@ offers run --set attention.num_heads = ::
 offers run welcome -o mi :: mine.json
 offers run --only output,attn_w :: output,attn_weights
 offers run --layers "" :: all
+offers grade --lesson fir :: first_walk
+offers grade --by s :: student
 offers bench --backend reference,f :: reference,fused
 offers bench --preset wel :: welcome
 offers bench "" ::

@@ -62,7 +62,7 @@ void open_documentation(WindowBench& bench) {
 
 TEST_CASE("the documentation is read in the window: pages by tab and by link, scrolled, closed by Escape") {
   const OtherPath none{};
-  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 800));
   open_documentation(bench);
   REQUIRE(bench.ui->has("overlay/docs"));
   CHECK(bench.ui->has("says/window"));
