@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -82,10 +82,13 @@ def page_tensor(array: np.ndarray) -> Json:
     return {"shape": list(array.shape), "type": "bool" if array.dtype == bool else "f64", "data": base64.b64encode(kept.tobytes()).decode()}
 
 
-def case_of(program: str, scenario: Json, arrays: dict[str, np.ndarray], folder: Path) -> Optional[Json]:
-    """None where the program refuses the combination."""
+def case_of(program: str, scenario: Union[Json, str], arrays: dict[str, np.ndarray], folder: Path) -> Optional[Json]:
+    """Of a scenario, or a preset's name. None where the program refuses the combination."""
     file, given, trace = folder / "scenario.json", folder / "arrays.npz", folder / "trace.npz"
-    file.write_text(json.dumps(scenario))
+    if isinstance(scenario, dict):
+        file.write_text(json.dumps(scenario))
+    else:
+        file = Path(scenario)
     np.savez(given, **arrays)
     words = [program, "run", str(file), "--dtype", "f64", "-q", "-o", str(trace)]
     ran = subprocess.run(words + (["--input", str(given)] if arrays else []), capture_output=True, text=True)
@@ -97,8 +100,7 @@ def case_of(program: str, scenario: Json, arrays: dict[str, np.ndarray], folder:
     record = json.loads(computed["__scenario__"].tobytes())
     listed = json.loads(subprocess.run([program, "list", "tensors", "--json"], capture_output=True, text=True, check=True).stdout)
     module = record["op"] == "multi_head_attention"
-    rows = listed["tensors"] if isinstance(listed, dict) else listed
-    leaf_names = {row["name"] for row in rows if row["role"] != "intermediate"} | (set() if module else {"q_heads", "k_heads", "v_heads"})
+    leaf_names = {row["name"] for row in listed if row["role"] != "intermediate"} | (set() if module else {"q_heads", "k_heads", "v_heads"})
     leaves, expected = {}, {}
     scores = computed["scores"].shape
     sizes = {"N": scores[0], "H": scores[1], "L": scores[2], "S′": scores[3], "S": scores[3]}
@@ -127,6 +129,13 @@ def cases(program: str, count: int, seed: int) -> tuple[list[Json], int]:
             else:
                 made.append(case)
     return made, refused
+
+
+def presets(program: str) -> list[Json]:
+    listed = json.loads(subprocess.run([program, "list", "presets", "--json"], capture_output=True, text=True, check=True).stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        made = [case_of(program, row["name"], {}, Path(folder)) for row in listed]
+    return [case for case in made if case is not None]
 
 
 if __name__ == "__main__":
