@@ -10,6 +10,8 @@ for file in bin/headwise share/applications/headwise.desktop share/icons/hicolor
   share/doc/headwise/README.md share/doc/headwise/docs/window.md; do
   [ -s "$folder/$file" ] || { echo "not installed: $file" >&2; exit 1; }
 done
+# The library is asked for by its component (library.sh).
+[ ! -e "$folder/include" ] && [ ! -e "$folder/lib" ] || { echo "the library was installed without being asked for" >&2; exit 1; }
 # The program needs nothing beside it, and the pictures of the documents are there.
 (cd "$folder" && env -i bin/headwise list presets >/dev/null)
 for document in README.md docs/*.md; do
