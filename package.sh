@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Makes what is handed out, in build/package: ./package.sh deb|tar|wheel; wheel-tools fetches what a wheel needs of PyPI, and no more.
+# ./package.sh api makes the API pages of the library, in build/api.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$root/third_party/setup.sh"
@@ -99,13 +100,29 @@ package_deb() {
   say "made $root/build/package/${made##*/}"
 }
 
+# Pages of the headers that each room of the library names (docs/library.md).
+package_api() {
+  local headers version
+  install_missing api
+  version=$(sed -n 's/^project(headwise VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
+  rm -rf "$root/build/api"
+  mkdir -p "$root/build/api"
+  (cd "$root" &&
+    headers=$(ls core/*/room.h | grep -vE '^core/(gpu|backend)/') &&
+    { cat assets/package/Doxyfile &&
+      echo "INPUT = docs/library.md" $headers $(sed -n 's/^#include "\(core.*\)"$/\1/p' $headers) &&
+      printf '%s\n' "PROJECT_NAME = Headwise" "PROJECT_NUMBER = $version" "OUTPUT_DIRECTORY = build/api"; } | doxygen - >&2)
+  say "made $root/build/api/html/index.html"
+}
+
 case ${1:-} in
   deb) package_deb ;;
   tar) package_tar ;;
   wheel) package_wheel ;;
   wheel-tools) fetch_wheel_tools ;;
+  api) package_api ;;
   *)
-    echo "usage: ./package.sh deb|tar|wheel|wheel-tools" >&2
+    echo "usage: ./package.sh deb|tar|wheel|wheel-tools|api" >&2
     exit 2
     ;;
 esac
