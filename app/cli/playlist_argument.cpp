@@ -11,6 +11,7 @@
 #include "core/files/json_text.h"
 #include "core/lessons/lessons.h"
 #include "core/lessons/page_words.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
@@ -145,7 +146,9 @@ Report playlist_info(const std::string& name, const Playlist& playlist) {
                                         {"asks", !page.ask.empty()}});
     if (computes_at_once(*page.scenario)) {
       computed = compute(*page.scenario, computed.get());
-      const PageWords words = page_words(page, *page.scenario, computed->inputs, *computed->trace);
+      // As in the window, with what a model's layer determines; a page of a model leaves that open.
+      const Scenario filled = with_layer_values(*page.scenario);
+      const PageWords words = page_words(page, filled, computed->inputs, *computed->trace);
       json["says"] = {{"ask", words.ask}, {"caption", words.caption}};
     }
     if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};

@@ -17,7 +17,7 @@
 namespace headwise {
 
 namespace embedded {
-std::span<const unsigned char> lesson_site_css();
+std::span<const unsigned char> page_site_css();
 }
 
 namespace {
@@ -97,7 +97,7 @@ std::vector<SiteFile> doc_site(const SitePicture& picture) {
   index += "</ul>\n<p><a href=\"gallery/index.html\">Gallery</a>: a picture of each view</p>\n";
   add_gallery(files, picture);
   files.push_back({"index.html", site_page("Headwise", "", index)});
-  const std::span<const unsigned char> css = embedded::lesson_site_css();
+  const std::span<const unsigned char> css = embedded::page_site_css();
   files.push_back({"site.css", {reinterpret_cast<const char*>(css.data()), css.size()}});
   return files;
 }

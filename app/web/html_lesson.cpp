@@ -25,14 +25,20 @@ namespace headwise {
 
 // Embedded by assets/embed.cmake.
 namespace embedded {
-std::span<const unsigned char> lesson_html();
-std::span<const unsigned char> lesson_css();
-std::span<const unsigned char> lesson_attention();
-std::span<const unsigned char> lesson_live_text();
-std::span<const unsigned char> lesson_answers();
-std::span<const unsigned char> lesson_provenance();
-std::span<const unsigned char> lesson_maps();
-std::span<const unsigned char> lesson_walk();
+std::span<const unsigned char> page_html();
+std::span<const unsigned char> page_css();
+std::span<const unsigned char> page_attention();
+std::span<const unsigned char> page_live_value();
+std::span<const unsigned char> page_live_expression();
+std::span<const unsigned char> page_live_text();
+std::span<const unsigned char> page_answers();
+std::span<const unsigned char> page_provenance();
+std::span<const unsigned char> page_maps();
+std::span<const unsigned char> page_elements();
+std::span<const unsigned char> page_reader();
+std::span<const unsigned char> page_questions();
+std::span<const unsigned char> page_stage();
+std::span<const unsigned char> page_walk();
 }  // namespace embedded
 
 namespace {
@@ -200,16 +206,18 @@ class PageWriter {
     const std::string packed = fmt::format("{{\"lesson\":\"{}\",\"numbers\":\"{}\"}}", deflated(data.dump()),
                                            deflated(tensors_.bytes()));
     std::string script;
-    for (const auto part : {embedded::lesson_attention, embedded::lesson_live_text, embedded::lesson_answers,
-                            embedded::lesson_provenance, embedded::lesson_maps, embedded::lesson_walk})
+    for (const auto part : {embedded::page_attention, embedded::page_live_value,
+                            embedded::page_live_expression, embedded::page_live_text, embedded::page_answers,
+                            embedded::page_provenance, embedded::page_maps, embedded::page_elements, embedded::page_reader,
+                            embedded::page_questions, embedded::page_stage, embedded::page_walk})
       script += text_of(part());
-    std::string page = text_of(embedded::lesson_html());
+    std::string page = text_of(embedded::page_html());
     const auto fill = [&page](std::string_view name, const std::string& with) {
       const std::size_t at = page.find(name);
       page.replace(at, name.size(), with);
     };
     fill("@title@", html_text(playlist_.title.empty() ? name_ : playlist_.title));
-    fill("@style@", text_of(embedded::lesson_css()));
+    fill("@style@", text_of(embedded::page_css()));
     fill("@script@", script);
     fill("@data@", packed);  // last: what it contains is not looked through
     if (page.size() > most_page_bytes)

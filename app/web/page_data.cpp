@@ -15,6 +15,8 @@
 #include "core/attention/steps.h"
 #include "core/files/element_type.h"
 #include "core/lessons/playlist.h"
+#include "core/scenario/layer_scenario.h"
+#include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 
 namespace headwise {
@@ -170,7 +172,9 @@ PageJson scenario_data(const Computation& computation, const std::vector<LiveQua
   PageJson roles = PageJson::array();
   for (const HeadDescription& head : computation.inputs.heads) roles.push_back(head.name);
   const TokenLabels& labels = computation.inputs.labels;
-  return {{"settings", PageJson::parse(scenario_to_json(computation.scenario, true))},
+  // As a run's file has it: with what a model's layer determines, and with its sizes.
+  const Scenario filled = with_sizes_of(with_layer_values(computation.scenario), computation.inputs.attention);
+  return {{"settings", PageJson::parse(scenario_to_json(filled, true))},
           {"sizes", sizes_json(attention_sizes(trace.options, trace.tensors))},
           {"tensors", std::move(leaves)},
           {"labels", {{"query", {labels.query}}, {"key", {labels.key}}}},

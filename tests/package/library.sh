@@ -46,7 +46,7 @@ cd "$folder"
 plain/own_arrays >plain.txt
 strict/own_arrays | cmp - plain.txt
 echo '{"headwise": 1, "attention": {"num_heads": 2, "bias": false}, "mask": {"is_causal": true}}' >own_arrays.json
-ours=(own_arrays.json --input arrays.npz --quiet)
+ours=(own_arrays.json --input arrays.npz)
 "$program" export "${ours[@]}" --dtype f64 --tensor attn_weights --head 1 -o weights.csv
 "$program" run "${ours[@]}" --dtype f64 -o trace.npz
 "$program" info trace.npz --cell scores:0,1,2,0 >cell.txt

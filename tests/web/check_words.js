@@ -13,7 +13,8 @@ const checkWords = (() => {
   }
 
   function subjectOf({ tensors, settings, sizes, labels, roles, given }) {
-    const read = Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, tensorOf(tensor)]));
+    const read = {};
+    for (const [name, tensor] of Object.entries(tensors)) read[name] = tensorOf(tensor);
     return { trace: { tensors: read, settings, sizes, labels, roles }, given };
   }
 
@@ -31,25 +32,28 @@ const checkWords = (() => {
   };
 
   function sameKey(kind, found, key) {
-    if (kind === "weights") return found.length === key.length && found.every((weight, i) => near(weight, key[i]));
+    if (kind === "weights")
+      return found.length === key.length && found.every((weight, i) => near(weight, key[i]));
     return kind === "number" ? near(found, key) : same(found, key);
   }
 
   function checkKey(answer, { key, refused }, subject) {
     const found = Answers.key(answer, subject);
-    if (refused !== undefined)
-      return found.problem !== "" && refused.includes(found.problem) ? "" : `no key, because “${refused}”; got ${shown(found)}`;
+    const told = refused !== undefined && found.problem !== "" && refused.includes(found.problem);
+    if (refused !== undefined) return told ? "" : `no key, because “${refused}”; got ${shown(found)}`;
     if (found.problem !== "") return `the key ${shown(key)}; got “${found.problem}”`;
     const value = reported[answer.kind](found);
     return sameKey(answer.kind, value, key) ? "" : `the key ${shown(key)}; got ${shown(value)}`;
   }
 
+  const changed = (subject) => ({ ...subject, changed: true });
+
   // [expected, got] of each kind of case, after the scenario's subject.
   const checks = {
     texts: (subject, text, says) => [says, LiveText.text(text, subject)],
-    pages: (subject, text, says, changed) => {
+    pages: (subject, text, says, isChanged) => {
       const words = LiveText.words(text, subject, { changed: true });
-      return [[says, changed], [words.text, words.changed]];
+      return [[says, isChanged], [words.text, words.changed]];
     },
     unchanged: (subject, text, says) => {
       const words = LiveText.words(text, subject, { changed: false });
@@ -66,13 +70,18 @@ const checkWords = (() => {
       const { text, right: found } = Answers.verdict(answer, Answers.words(answer, subject), given);
       return [[says, right], [text, found]];
     },
-    right_answers: (subject, answer, says) => [says, Answers.rightAnswer(answer, Answers.words(answer, subject))],
+    changed_verdicts: (subject, answer, given, says) =>
+      [says, Answers.verdict(answer, Answers.words(answer, changed(subject)), given).text],
+    changed_right_answers: (subject, answer, says) =>
+      [says, Answers.rightAnswer(answer, Answers.words(answer, changed(subject)))],
+    right_answers: (subject, answer, says) =>
+      [says, Answers.rightAnswer(answer, Answers.words(answer, subject))],
   };
   const unwritten = (number) => (typeof number === "string" ? Number(number) : number);  // "Infinity", "-0"
 
   function checkCases(cases) {
-    const subjects = new Map(Object.entries(cases.scenarios).map(([name, scenario]) => [name, subjectOf(scenario)]));
-    const failures = [];
+    const subjects = new Map(), failures = [];
+    for (const [name, scenario] of Object.entries(cases.scenarios)) subjects.set(name, subjectOf(scenario));
     const attempt = (name, given, check) => {
       let failure;
       try {

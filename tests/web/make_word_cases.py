@@ -13,14 +13,16 @@ import word_probe as probe
 from word_facts import FACTS, GIVEN, KEYS, SCENARIOS, TEXTS
 
 LESSONS = pathlib.Path(__file__).resolve().parents[2] / "assets/lessons"
-NOT_HERE = re.compile(r"(?:layouts output|wide (?:output|scores|grad\.[a-z_.]+)|trained [a-z]+|habit [a-z_]+ -?\d+)")
+# What a page in a browser does not compute
+NOT_HERE = re.compile(r"layouts output|wide (?:output|scores|grad\.[a-z_]+)|trained (?:step|loss|accuracy)"
+                      r"|habit [a-z]+(?:_[a-z]+)? \d+")
 
 
 def small_cases(program, folder):
     cases = {"scenarios": {}, "texts": [], "keys": [], **FACTS}
-    for name, page in SCENARIOS.items():
-        only = page.pop("only", None)
-        scenario = probe.trace_of(program, page, folder, only)
+    for name, described in SCENARIOS.items():
+        page = {key: described[key] for key in ("scenario", "set")}
+        scenario = probe.trace_of(program, page, folder, described.get("only"))
         scenario["given"] = probe.given(program, page, GIVEN.get(name, []), folder)
         cases["scenarios"][name] = scenario
         said = probe.texts_told(program, [(page, TEXTS[name])], folder)[0]
@@ -63,10 +65,22 @@ def lesson_cases(program, folder):
     return cases
 
 
+def write(cases, file):
+    """One line for each scenario and each case."""
+    scenarios = ",\n".join(f"{line(name)}: {line(each)}" for name, each in cases["scenarios"].items())
+    lists = [f"{line(kind)}: [\n" + ",\n".join(map(line, each)) + "]"
+             for kind, each in cases.items() if kind != "scenarios"]
+    file.write('{"scenarios": {\n' + scenarios + "},\n" + ",\n".join(lists) + "}\n")
+
+
+def line(value):
+    return json.dumps(value, ensure_ascii=False)
+
+
 def main():
     make = lesson_cases if "--lessons" in sys.argv else small_cases
     with probe.folder() as folder:
-        json.dump(make(sys.argv[1], folder), sys.stdout, ensure_ascii=False, indent=None)
+        write(make(sys.argv[1], folder), sys.stdout)
 
 
 main()

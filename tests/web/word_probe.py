@@ -1,4 +1,5 @@
 """Asks the program what live texts say and what keys are, and reads the traces that it computes."""
+import ast
 import base64
 import json
 import pathlib
@@ -8,6 +9,7 @@ import tempfile
 import zipfile
 
 TYPES = {"<f4": "f32", "<f8": "f64", "|b1": "bool", "<i8": "i64"}
+ROWS = ["bias_k", "bias_v"]  # which files keep as (1,1,E), as PyTorch does
 OPTIONS = 9  # of a choice, at most
 
 
@@ -53,7 +55,7 @@ def texts_told(program, texts_of_pages, folder):
 
 def read_npy(data):
     header_size = struct.unpack("<H", data[8:10])[0]
-    header = eval(data[10:10 + header_size].decode("latin1"), {"__builtins__": {}})  # a literal, of our own program
+    header = ast.literal_eval(data[10:10 + header_size].decode("latin1"))
     return header["descr"], list(header["shape"]), data[10 + header_size:]
 
 
@@ -76,12 +78,13 @@ def trace_of(program, page, folder, only=None):
             elif name == "__tokens__":
                 trace["labels"] = {side: [words] for side, words in json.loads(data).items()}
             elif not name.startswith("__") and (only is None or name in only):
-                trace["tensors"][name] = {"shape": shape, "type": TYPES[kind],
+                trace["tensors"][name] = {"shape": shape[-1:] if name in ROWS else shape, "type": TYPES[kind],
                                           "data": base64.b64encode(data).decode()}
             if name == "attn_weights":
                 all_keys = shape[-1]
     trace["sizes"] = json.loads(run(program, "info", base, *settings, "--json"))["sizes"]
     trace["sizes"]["S′"] = all_keys
+    trace["sizes"].setdefault("E", trace["sizes"]["H"] * trace["sizes"]["Dv"])
     roles = texts_told(program, [(page, [f"{{role {head}}}" for head in range(trace["sizes"]["H"])])], folder)[0]
     trace["roles"] = [role for role in roles if role != "–"]
     return trace
@@ -105,7 +108,7 @@ def key_told(program, page, answer, folder):
     try:
         return {"key": told(program, [page_with(answer, page)], folder)[0].get("key")}
     except Refused as refusal:
-        return {"refused": str(refusal)}
+        return {"refused": str(refusal).split(": page 1: ")[-1]}
 
 
 def folder():

@@ -1,7 +1,8 @@
 // Questions of a page: their keys on a trace, and what is said of an answer.
 //
-//   Answers.key(answer, subject)    the key on this trace (core/lessons/answer_key.h), or its `problem`
-//   Answers.words(answer, subject)  {key, options, reasons, why, weightLabels, rows, columns}: the texts around it
+//   Answers.key(answer, subject)    the key on this trace (core/lessons/answer_key.h), or its `problem`; it
+//     `waits` where the page is changed, so that numbers it needs are no longer given
+//   Answers.words(answer, subject)  {key, options, reasons, why, weightLabels, rows, columns}: its texts
 //   Answers.typed(answer, text, subject)  what somebody typed, {number} or {sizes}; null if it cannot be read
 //   Answers.verdict(answer, words, given)  {text, right: true | false | null}; null where there is no key
 //   Answers.rightAnswer(answer, words)  what is right, where nothing was given: "" if nothing is
@@ -23,7 +24,7 @@ const Answers = (() => {
   // Keys.
 
   const blankKey = () => ({ number: null, option: null, sizes: [], head: null, row: null, column: null,
-                            weights: null, mask: null, shown: "", problem: "" });
+                            weights: null, mask: null, shown: "", problem: "", waits: false });
 
   function numberKey({ is }, subject) {
     const value = LiveText.value(is, subject);
@@ -70,7 +71,7 @@ const Answers = (() => {
 
   // One of row and column may be left out: any is then right.
   function cellKey(answer, subject) {
-    const map = LiveText.tensor(subject.trace, answer.tensor);
+    const map = LiveValue.tensor(subject.trace, answer.tensor);
     if (!map || map.shape.length < 2) refuse(`this scenario has no map ${answer.tensor}`);
     const part = (written, size, what) => {
       if (!written) return null;
@@ -91,17 +92,18 @@ const Answers = (() => {
   // Numbers from 0 to 1 that sum to 1
   function weightsKey({ is }, subject) {
     const { tensor, from, axes, each } = cellsOf(is, subject, mostWeights);
-    if (axes.length !== 1)
-      refuse(`the key ${is} is no row: it ${axes.length === 0 ? "is one number" : `runs along ${axes.length} axes`}`);
+    const runs = axes.length === 0 ? "is one number" : `runs along ${axes.length} axes`;
+    if (axes.length !== 1) refuse(`the key ${is} is no row: it ${runs}`);
     const weights = each.map((cell, i) => {
       const { kind, number, text } = LiveText.value(is, cell);
       const fits = kind === "number" && number >= -rounding && number <= 1 + rounding;  // not NaN either
-      return fits ? number : refuse(`number ${i} of the key ${is} is ${text}, and a weight lies between 0 and 1`);
+      if (!fits) refuse(`number ${i} of the key ${is} is ${text}, and a weight lies between 0 and 1`);
+      return number;
     });
     const sum = weights.reduce((all, weight) => all + weight, 0);
     if (Math.abs(sum - 1) > rounding)
       refuse(`the key ${is} sums to ${LiveText.number(sum)}, and a row of weights sums to 1`);
-    const axis = LiveText.axisLetter(tensor, from.length, axes[0]);
+    const axis = LiveValue.axisLetter(tensor, from.length, axes[0]);
     return { weights: { weights, axis, from: from[axes[0]] }, shown: weights.map(twoDigits).join(" ") };
   }
 
@@ -126,11 +128,13 @@ const Answers = (() => {
     let text = joined(joined(typed, [","], "."), ["−"], "-").replace(/[ \t]+$/, "");
     const percent = text.endsWith("%");
     if (percent) text = text.slice(0, -1);
-    const value = readable(() => (LiveText.hasQuantity(text) ? null : LiveText.value(text, nothing)));
+    const value = readable(() => numberOf(LiveExpression.read(text, {})));
     if (!value || value.kind !== "number" || !Number.isFinite(value.number)) return null;
     return percent ? value.number / 100 : value.number;
   }
-  const nothing = { trace: { tensors: {}, settings: {}, sizes: {}, labels: {}, roles: [] } };
+  // What reads the page is no number by itself.
+  const numberOf = (expression) =>
+    (LiveExpression.some(expression, () => true) ? null : LiveExpression.value(expression, {}));
 
   function readable(read) {
     try {
@@ -146,7 +150,8 @@ const Answers = (() => {
     const characters = [...joined(text, ["×", "·"], " ")];
     const isSize = (c) => c !== undefined && /^[ A-Za-z0-9]$/.test(c);
     characters.forEach((c, i) => {
-      if ((c === "x" || c === "*") && isSize(characters[i - 1]) && isSize(characters[i + 1])) characters[i] = " ";
+      const between = isSize(characters[i - 1]) && isSize(characters[i + 1]);
+      if ((c === "x" || c === "*") && between) characters[i] = " ";
     });
     return characters.join("");
   }
@@ -191,7 +196,7 @@ const Answers = (() => {
 
   // What is said.
 
-  const twoDigits = (number) => LiveText.fixed(number, 2);
+  const twoDigits = (number) => LiveValue.fixed(number, 2);
   const count = (truths) => truths.filter(Boolean).length;
 
   function numberWords(number) {
@@ -206,11 +211,15 @@ const Answers = (() => {
   }
 
   const verdict = (text, right) => ({ text, right });
+  // Where there is no key, or, with the second sentence, where it is not computed
+  const without = (key, said, none, waits = "") =>
+    verdict(key.waits && waits ? `${said}. ${waits}` : `${said}. As the page is now, ${none}`, null);
 
   function numberVerdict(answer, { key, why }, { number }) {
     const said = `You said ${numberWords(number)}`, reason = why ? " " + why : "";
     if (key.number === null)
-      return verdict(`${said}. As the page is now, there is no right number to compare it with.${reason}`, null);
+      return without(key, said, `there is no right number to compare it with.${reason}`,
+                     `The right number takes too long to be computed here.${reason}`);
     const is = answer.unit ? `${key.shown} ${answer.unit}` : key.shown, off = number - key.number;
     if (off === 0) return verdict(`${said}: right.${reason}`, true);
     if (isRight(answer, key.number, number)) return verdict(`${said}: right, it is ${is}.${reason}`, true);
@@ -221,7 +230,9 @@ const Answers = (() => {
   function optionVerdict(answer, words, { option }) {
     const { key, reasons } = words;
     const chose = `You chose ${namedOption(words, option)}`;
-    if (key.option === null) return verdict(`${chose}. As the page is now, no single option is right.`, null);
+    if (key.option === null)
+      return without(key, chose, "no single option is right.",
+                     "Its numbers take too long to be computed here.");
     if (key.option === option) return verdict(`${chose}: right.`, true);
     const right = namedOption(words, key.option);
     // Why it is wrong comes before the right one, about which it would be read otherwise.
@@ -234,15 +245,16 @@ const Answers = (() => {
 
   function shapeVerdict(answer, { key }, { sizes }) {
     const said = `You said (${sizes.join(",")})`;
-    if (key.sizes.length === 0) return verdict(`${said}. As the page is now, there is no such tensor.`, null);
+    if (key.sizes.length === 0) return without(key, said, "there is no such tensor.");
     if (equalLists(sizes, key.sizes)) return verdict(`${said}: right.`, true);
-    const order = equalLists(sorted(sizes), sorted(key.sizes)) ? " The sizes are right, their order is not." : "";
+    const swapped = equalLists(sorted(sizes), sorted(key.sizes));
+    const order = swapped ? " The sizes are right, their order is not." : "";
     return verdict(`${said}; it is ${key.shown}.${order}`, false);
   }
 
   function headVerdict(answer, { key }, { head }) {
     const chose = `You chose head ${head}`;
-    if (key.head === null) return verdict(`${chose}. As the page is now, there is no right one.`, null);
+    if (key.head === null) return without(key, chose, "there is no right one.");
     return key.head === head ? verdict(`${chose}: right.`, true)
       : verdict(`${chose}; it is head ${key.head}.`, false);
   }
@@ -251,7 +263,7 @@ const Answers = (() => {
     const [row, column] = cell.slice(-2);
     const pointed = `You pointed at ${cellWords(rows, columns, row, column)}`;
     if (key.row === null && key.column === null)
-      return verdict(`${pointed}. As the page is now, there is no right cell.`, null);
+      return without(key, pointed, "there is no right cell.");
     const right = (key.row === null || key.row === row) && (key.column === null || key.column === column);
     return verdict(right ? `${pointed}: right.` : `${pointed}; it is ${key.shown}.`, right);
   }
@@ -259,15 +271,16 @@ const Answers = (() => {
   function weightsVerdict(answer, { key, weightLabels }, { weights: drawn }) {
     const row = "You drew a row of weights";
     if (!key.weights || key.weights.weights.length !== drawn.length)
-      return verdict(`${row}. As the page is now, there is none of this length to compare it with.`, null);
+      return without(key, row, "there is none of this length to compare it with.");
     const right = key.weights.weights, misplaced = misplacedWeight(drawn, right);
     if (misplaced < 0.005) return verdict(`${row}: right, to two digits.`, true);
     const off = drawn.map((bar, i) => Math.abs(bar - right[i]));
     const most = off.indexOf(Math.max(...off));
     const within = misplaced <= (answer.within || usualMisplaced);
-    return verdict(`${row}${within ? ": right," : ";"} ${twoDigits(misplaced)} of the weight lies at the wrong ` +
-      `keys; the largest difference is at “${weightLabels[most]}”: you drew ${twoDigits(drawn[most])}, ` +
-      `it is ${twoDigits(right[most])}.`, within);
+    const where = `the largest difference is at “${weightLabels[most]}”: ` +
+      `you drew ${twoDigits(drawn[most])}, it is ${twoDigits(right[most])}.`;
+    const how = `${twoDigits(misplaced)} of the weight lies at the wrong keys; ${where}`;
+    return verdict(`${row}${within ? ": right," : ";"} ${how}`, within);
   }
 
   const sameBox = (a, b) => ["row", "column", "rows", "columns"].every((side) => a[side] === b[side]);
@@ -275,16 +288,17 @@ const Answers = (() => {
 
   function maskVerdict(answer, { key }, { mask }) {
     if (!key.mask || !sameBox(mask, key.mask))
-      return verdict("You painted a mask. As the page is now, there is no mask of that size to compare yours with.",
-                     null);
+      return without(key, "You painted a mask", "there is no mask of that size to compare yours with.");
     const right = key.mask.blocked, painted = mask.blocked;
     const said = `You blocked ${count(painted)} of ${painted.length} pairs`;
     const missed = count(right.map((is, i) => is && !painted[i]));
     const added = count(right.map((is, i) => !is && painted[i]));
     if (missed + added === 0) return verdict(`${said}: right.`, true);
-    const how = [missed > 0 ? pairs(missed, "blocked", "missed") : "", added > 0 ? pairs(added, "open", "blocked") : ""];
+    const how = [];
+    if (missed > 0) how.push(pairs(missed, "blocked", "missed"));
+    if (added > 0) how.push(pairs(added, "open", "blocked"));
     const wrong = missed + added === 1 ? "1 is" : `${missed + added} are`;
-    return verdict(`${said}; ${wrong} wrong, outlined on the map: ${how.filter(Boolean).join(", ")}.`, false);
+    return verdict(`${said}; ${wrong} wrong, outlined on the map: ${how.join(", ")}.`, false);
   }
 
   // "“it” (row 8), “because” (column 7)"; without a token "row 8"
@@ -299,6 +313,9 @@ const Answers = (() => {
     return `The largest weight is ${twoDigits(most)}, at “${weightLabels[weights.indexOf(most)]}”.`;
   }
 
+  const headRight = (answer, { key }) => `The right head is ${key.shown}.`;
+  const weightsRight = (answer, words) => largestWeight(words);
+  const maskRight = (answer, { key }) => `${key.shown} pairs are blocked.`;
   const numberRight = ({ unit }, { key, why }) =>
     `It is ${key.shown}${unit ? " " + unit : ""}.${why ? " " + why : ""}`;
   const shownRight = (answer, { key }) => `It is ${key.shown}.`;
@@ -311,11 +328,11 @@ const Answers = (() => {
     ["choice", { key: optionKey, verdict: optionVerdict, right: optionRight }],
     ["shape", { key: shapeKey, verdict: shapeVerdict, right: shownRight,
                 wanted: "a shape", unreadable: "type sizes, such as 2, 3, 5 or N L E" }],
-    ["head", { key: headKey, verdict: headVerdict, right: (answer, { key }) => `The right head is ${key.shown}.` }],
+    ["head", { key: headKey, verdict: headVerdict, right: headRight }],
     ["cell", { key: cellKey, verdict: cellVerdict, right: shownRight }],
     ["tensor", { key: optionKey, verdict: optionVerdict, right: optionRight }],
-    ["weights", { key: weightsKey, verdict: weightsVerdict, right: (answer, words) => largestWeight(words) }],
-    ["mask", { key: maskKey, verdict: maskVerdict, right: (answer, { key }) => `${key.shown} pairs are blocked.` }],
+    ["weights", { key: weightsKey, verdict: weightsVerdict, right: weightsRight }],
+    ["mask", { key: maskKey, verdict: maskVerdict, right: maskRight }],
   ]);
   const kindOf = ({ kind }) => kinds.get(kind);
 
@@ -323,17 +340,23 @@ const Answers = (() => {
     try {
       return { ...blankKey(), ...kindOf(answer).key(answer, subject) };
     } catch (error) {
-      if (error instanceof NoKey) return { ...blankKey(), problem: error.message };
-      // An expression that cannot be read: the page then has no key.
-      if (error instanceof LiveText.Unreadable) return { ...blankKey(), problem: error.message };
-      throw error;
+      // Of an expression that cannot be read, too
+      if (!(error instanceof NoKey || error instanceof LiveText.Unreadable)) throw error;
+      return { ...blankKey(), problem: error.message, waits: Boolean(subject.changed) && needsGiven(answer) };
     }
+  }
+
+  // Whether a key needs numbers that are not computed here.
+  function needsGiven({ is, options }) {
+    const written = options ? options.map((option) => option.is) : [is || "0"];
+    const needs = (text) => LiveExpression.some(LiveExpression.read(text, {}), LiveValue.isElsewhere);
+    return written.some((text) => readable(() => needs(text)));
   }
 
   // The tokens along an axis of queries or of keys; none along any other.
   function tokensAlong(trace, letter) {
     const side = letter === "L" ? "query" : letter === "S" || letter === "S′" ? "key" : "";
-    return side ? LiveText.tokens(trace, side) : [];
+    return side ? LiveValue.tokens(trace, side) : [];
   }
 
   function weightLabels({ weights, axis, from }, trace) {
@@ -350,17 +373,19 @@ const Answers = (() => {
       why: LiveText.text(answer.why || "", subject), weightLabels: [], rows: [], columns: [],
     };
     if (words.key.weights) words.weightLabels = weightLabels(words.key.weights, trace);
-    const map = answer.tensor ? LiveText.tensor(trace, answer.tensor) : null;
+    const map = answer.tensor ? LiveValue.tensor(trace, answer.tensor) : null;
     if (!map || map.shape.length < 2) return words;
     const rank = map.shape.length;
-    words.rows = tokensAlong(trace, LiveText.axisLetter(answer.tensor, rank, rank - 2));
-    words.columns = tokensAlong(trace, LiveText.axisLetter(answer.tensor, rank, rank - 1));
+    words.rows = tokensAlong(trace, LiveValue.axisLetter(answer.tensor, rank, rank - 2));
+    words.columns = tokensAlong(trace, LiveValue.axisLetter(answer.tensor, rank, rank - 1));
     words.key.shown = cellWords(words.rows, words.columns, words.key.row, words.key.column);
     return words;
   }
 
-  const rightOf = (answer, words) =>
-    (words.key.shown === "" && words.key.option === null ? "" : kindOf(answer).right(answer, words));
+  function rightOf(answer, words) {
+    if (words.key.waits) return "What is right takes too long to be computed here.";
+    return words.key.shown === "" && words.key.option === null ? "" : kindOf(answer).right(answer, words);
+  }
 
   function verdictOf(answer, words, given) {
     const outside = has(given, "option") && !(given.option < words.options.length);

@@ -357,14 +357,40 @@ const Attention = (() => {
     t.head_output = weightedSum(t.dropped_weights, t.v_heads);
   }
 
+  // Keeps what is computed as it is, or rounds each tensor before the next stage reads it.
+  const keeper = (leaves, rounds) =>
+    new Proxy({ ...leaves }, { set: (tensors, name, value) => {
+      tensors[name] = rounds && value ? rounded(value) : value;
+      return true;
+    } });
+
+  const rounded = (x) => ({ shape: x.shape, data: x.data.map(Math.fround) });
+  const overflows = (exact, narrow) => exact.data.some((value, i) => Number.isFinite(value) && !Number.isFinite(narrow.data[i]));
+
+  // The same as the window shows in f32: every number the one in doubles, rounded; only where one is beyond f32's range is each stage
+  // rounded by itself, so that infinities arise where they do in f32.
+  function computeRounded(settings, sizes, leaves) {
+    const { tensors } = compute(settings, sizes, leaves);
+    const narrow = { ...leaves };
+    for (const [name, exact] of Object.entries(tensors)) {
+      if (Object.hasOwn(leaves, name) || !exact) continue;
+      narrow[name] = rounded(exact);
+      if (overflows(exact, narrow[name])) return { tensors: pass(settings, sizes, keeper(leaves, true)), sizes };
+    }
+    return { tensors: narrow, sizes };
+  }
+
   // Every tensor of the trace by its name: those given and those computed.
   function compute(settings, sizes, leaves) {
-    const t = { ...leaves };
+    return { tensors: pass(settings, sizes, keeper(leaves, false)), sizes };
+  }
+
+  function pass(settings, sizes, t) {
     const { attention } = settings;
     if (settings.op === "scaled_dot_product_attention") {
       scaledDotProduct(t, settings, sizes);
       t.output = t.head_output;
-      return { tensors: t, sizes };
+      return { ...t };
     }
     projectAndSplit(t, settings, sizes);
     scaledDotProduct(t, settings, sizes);
@@ -375,8 +401,8 @@ const Attention = (() => {
     if (attention.layer_norm) t.layer_norm_output = layerNorm(t.residual_output || t.output);
     if (attention.need_weights)
       t.attn_output_weights = attention.average_attn_weights ? averageOverHeads(t.dropped_weights) : t.dropped_weights;
-    return { tensors: t, sizes };
+    return { ...t };
   }
 
-  return { compute };
+  return { compute, computeRounded };
 })();

@@ -30,6 +30,7 @@ const Maps = (() => {
     const [rowAxis, columnAxis] = [rank < 2 ? "" : axes[rank - 2], axes[rank - 1]];
     return {
       name,
+      transposed,
       rows: transposed ? width : end - begin,
       columns: transposed ? end - begin : width,
       rowAxis: transposed ? columnAxis : rowAxis,
@@ -338,8 +339,7 @@ const Maps = (() => {
       ];
       const columns = span(rank - 1);
       const rows = rank < 2 ? [0, 1] : span(rank - 2);
-      const turned = plane.rowAxis !== "" && plane.title.endsWith("ᵀ");
-      return turned
+      return plane.transposed
         ? { begin: [columns[0], rows[0]], end: [columns[1], rows[1]] }
         : { begin: [rows[0], columns[0]], end: [rows[1], columns[1]] };
     }

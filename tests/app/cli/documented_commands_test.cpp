@@ -138,3 +138,19 @@ TEST_CASE("every link of the documents leads to a file") {
   }
   CHECK(links > 20);
 }
+
+TEST_CASE("every test that the documents name is there") {
+  const std::regex path("tests/[a-z0-9_/]+(\\.[a-z]+)?");
+  std::size_t paths = 0;
+  for (const fs::path& page : pages()) {
+    for (const std::string& line : lines_of(page)) {
+      for (auto at = std::sregex_iterator(line.begin(), line.end(), path); at != std::sregex_iterator();
+           ++at, ++paths) {
+        CAPTURE(page.filename().string());
+        CAPTURE(at->str());
+        CHECK(fs::exists(root / at->str()));
+      }
+    }
+  }
+  CHECK(paths > 20);
+}
