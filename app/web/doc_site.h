@@ -1,6 +1,6 @@
 // The documentation as a folder of web pages: every page of docs, the lessons, each to be walked through in
-// the browser, and a gallery with a picture of each view and the command that makes it. No page loads anything
-// from elsewhere.
+// the browser, and a gallery with a picture of each view and the command that makes it. No page loads
+// anything from elsewhere.
 #pragma once
 
 #include <functional>

@@ -174,7 +174,10 @@ PageJson scenario_data(const Computation& computation, const std::vector<LiveQua
   const TokenLabels& labels = computation.inputs.labels;
   // As a run's file has it: with what a model's layer determines, and with its sizes.
   const Scenario filled = with_sizes_of(with_layer_values(computation.scenario), computation.inputs.attention);
-  return {{"settings", PageJson::parse(scenario_to_json(filled, true))},
+  PageJson settings = PageJson::parse(scenario_to_json(filled, true));
+  // JavaScript's numbers have 53 bits, and dropout needs them all.
+  settings["attention"]["dropout_seed"] = std::to_string(filled.attention.dropout_seed);
+  return {{"settings", std::move(settings)},
           {"sizes", sizes_json(attention_sizes(trace.options, trace.tensors))},
           {"tensors", std::move(leaves)},
           {"labels", {{"query", {labels.query}}, {"key", {labels.key}}}},

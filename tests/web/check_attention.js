@@ -2,15 +2,17 @@
 // to its largest number, and the first failure. Infinities and NaN have to be the same.
 const checkAttention = (cases) => {
   "use strict";
-  const kinds = { f32: Float32Array, f64: Float64Array, bool: Uint8Array };
+  const kinds = { f32: Float32Array, f64: Float64Array, bool: Uint8Array, i64: BigInt64Array };
   const decoded = ({ shape, type, data }) => {
     const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-    return { shape, data: Float64Array.from(new kinds[type](bytes.buffer)), isBool: type === "bool" };
+    return { shape, data: Float64Array.from(new kinds[type](bytes.buffer), Number), isBool: type === "bool" };
   };
   const largest = {};
   const failures = [];
+  // In a file they are (N·G,S,D), as PyTorch has them.
+  const asInTrace = (name, x, { N, G }) => (name.startsWith("static_") && x.shape.length === 3 ? { ...x, shape: [N, G, ...x.shape.slice(1)] } : x);
   cases.forEach((each, at) => {
-    const leaves = Object.fromEntries(Object.entries(each.tensors).map(([name, tensor]) => [name, decoded(tensor)]));
+    const leaves = Object.fromEntries(Object.entries(each.tensors).map(([name, tensor]) => [name, asInTrace(name, decoded(tensor), each.sizes)]));
     const { tensors } = Attention.compute(each.settings, each.sizes, leaves);
     const computed = Object.keys(tensors).filter((name) => !Object.hasOwn(leaves, name) && tensors[name]);
     const wanted = Object.keys(each.expected);

@@ -199,6 +199,8 @@ const Attention = (() => {
 
   // --- Softmax, dropout, frozen heads ---
 
+  const vanishes = -708;
+
   // exp(x − max) / Σ exp(x − max) along each row; a row whose keys are all blocked is NaN, or 0 where that is the rule.
   function softmax(x, zeroFullyMasked) {
     const y = { shape: x.shape, data: new Float64Array(x.data.length) };
@@ -209,7 +211,8 @@ const Attention = (() => {
       if (largest === -Infinity && zeroFullyMasked) continue;
       let sum = 0;
       for (let s = 0; s < keys; s += 1) {
-        y.data[begin + s] = Math.exp(row[s] - largest);
+        // Next to nothing is nothing, as in the program.
+        y.data[begin + s] = row[s] - largest <= vanishes ? 0 : Math.exp(row[s] - largest);
         sum += y.data[begin + s];
       }
       for (let s = 0; s < keys; s += 1) y.data[begin + s] /= sum;
@@ -357,6 +360,17 @@ const Attention = (() => {
     t.head_output = weightedSum(t.dropped_weights, t.v_heads);
   }
 
+  // The arrays with those that stand in the settings themselves: gains exactly as they are there.
+  function withSettings(leaves, { heads, mask }) {
+    const all = { ...leaves };
+    if (heads.gain) all["heads.gain"] = { shape: [heads.gain.length], data: Float64Array.from(heads.gain) };
+    if (mask.valid_lens && !all.valid_lens) {
+      const perQuery = Array.isArray(mask.valid_lens[0]) ? [mask.valid_lens[0].length] : [];
+      all.valid_lens = { shape: [mask.valid_lens.length, ...perQuery], data: Float64Array.from(mask.valid_lens.flat()) };
+    }
+    return all;
+  }
+
   // Keeps what is computed as it is, or rounds each tensor before the next stage reads it.
   const keeper = (leaves, rounds) =>
     new Proxy({ ...leaves }, { set: (tensors, name, value) => {
@@ -370,19 +384,20 @@ const Attention = (() => {
   // The same as the window shows in f32: every number the one in doubles, rounded; only where one is beyond f32's range is each stage
   // rounded by itself, so that infinities arise where they do in f32.
   function computeRounded(settings, sizes, leaves) {
+    const all = withSettings(leaves, settings);
     const { tensors } = compute(settings, sizes, leaves);
-    const narrow = { ...leaves };
+    const narrow = { ...all };
     for (const [name, exact] of Object.entries(tensors)) {
-      if (Object.hasOwn(leaves, name) || !exact) continue;
+      if (Object.hasOwn(all, name) || !exact) continue;
       narrow[name] = rounded(exact);
-      if (overflows(exact, narrow[name])) return { tensors: pass(settings, sizes, keeper(leaves, true)), sizes };
+      if (overflows(exact, narrow[name])) return { tensors: pass(settings, sizes, keeper(all, true)), sizes };
     }
     return { tensors: narrow, sizes };
   }
 
   // Every tensor of the trace by its name: those given and those computed.
   function compute(settings, sizes, leaves) {
-    return { tensors: pass(settings, sizes, keeper(leaves, false)), sizes };
+    return { tensors: pass(settings, sizes, keeper(withSettings(leaves, settings), false)), sizes };
   }
 
   function pass(settings, sizes, t) {

@@ -74,9 +74,9 @@ const Reader = async () => {
   function computed(data, settings, gains) {
     const leaves = {};
     for (const [leaf, at] of Object.entries(data.tensors)) leaves[leaf] = leafOf(at);
-    if (gains) leaves["heads.gain"] = { shape: [gains.length], data: Float64Array.from(gains) };
-    const trace = Attention.computeRounded(settings, data.sizes, leaves);
-    return { ...trace, sizes: data.sizes, settings, labels: data.labels, roles: data.roles };
+    const wanted = gains ? { ...settings, heads: { ...settings.heads, gain: gains } } : settings;
+    const trace = Attention.computeRounded(wanted, data.sizes, leaves);
+    return { ...trace, sizes: data.sizes, settings: wanted, labels: data.labels, roles: data.roles };
   }
 
   const dataOf = (walk) => (walk.page.data === undefined ? null : lesson.scenarios[walk.page.data]);
