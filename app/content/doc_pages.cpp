@@ -171,15 +171,17 @@ void link_pages(std::string& html, std::string_view before, std::string_view aft
   for (std::size_t at = html.find(begin); at != std::string::npos; at = html.find(begin, at + 1)) {
     const std::size_t from = at + begin.size(), quote = html.find('"', from);
     const std::string target = html.substr(from, quote - from);
-    if (const std::size_t dot = target.find(extension);
-        dot != std::string::npos && target.find('/') == std::string::npos) {
+    const std::size_t dot = target.find(extension);
+    const bool is_page =
+        std::ranges::any_of(sources, [&](const auto& page) { return target.substr(0, dot) == page.name; });
+    if (is_page) {
       std::string link(before);
       link.append(target, 0, dot).append(after);
       if (after.empty() || dot + extension.size() >= target.size())
         html.replace(from, quote - from, link);
       else
         html.replace(from, quote - from, link + target.substr(dot + extension.size()));  // a section of it
-    } else if (target.starts_with("../")) {
+    } else if (target.find(':') == std::string::npos && !target.starts_with('#')) {
       html.erase(html.find(end, quote), end.size());
       html.erase(at, quote + 2 - at);
     }

@@ -222,6 +222,43 @@ class Pages(unittest.TestCase):
         self.assertIn("right", page.run("return document.querySelector('#verdict').textContent"))
         self.check_silent(page)
 
+    def test_a_finger_that_scrolls_answers_nothing(self) -> None:
+        page = self.open(self.rendered("first_walk", "first_walk"), width=390, height=844)
+        page.run("headwise.turnTo(3);")
+        touch = """const map = document.querySelector("#stage canvas"), box = map.getBoundingClientRect();
+            const at = {pointerType: "touch", bubbles: true, clientX: box.right - 20, clientY: box.bottom - 20};
+            map.dispatchEvent(new PointerEvent("pointerdown", at));
+            map.dispatchEvent(new PointerEvent(args[0], at));
+            return document.querySelector("#verdict") !== null;"""
+        self.assertFalse(page.run(touch, "pointercancel"))
+        self.assertTrue(page.run(touch, "pointerup"))
+
+    def test_only_hidden_maps_are_painted_and_what_was_wrong_is_outlined(self) -> None:
+        page = self.open(self.rendered("questions", "questions"), reduced_motion=True)
+        page.run("headwise.turnTo(21);")
+        self.assertEqual(page.run("""return headwise.views().map(view => [view.options.veiled, view.options.painted !== null])"""),
+                         [[False, False], [True, True], [True, True]])
+        verdict = page.run("headwise.answer(21, [[0, 0], [3, 8]])")
+        self.assertIs(verdict["right"], False)
+        page.run("headwise.show({});")
+        key = {tuple(pair) for pair in said_by_program("questions")[21]["answer"]["key"]}
+        wrong = key ^ {(0, 0), (3, 8)}
+        self.assertEqual(set(page.run("headwise.views().at(-1).options.wrong")), {f"{row},{column}" for row, column in wrong})
+
+    def test_a_switch_keeps_the_focus_and_changes_no_judgement(self) -> None:
+        page = self.open(self.rendered("first_walk", "first_walk"), reduced_motion=True)
+        page.run("headwise.turnTo(6);")
+        page.run("document.querySelector('#switch-causal').focus();")
+        page.key("Space")
+        self.assertEqual(page.run("document.activeElement.id"), "switch-causal")
+        self.assertTrue(page.run("headwise.traceOf(6).settings.mask.is_causal"))
+        key = said_by_program("first_walk")[6]["answer"]["key"]
+        self.assertIs(page.run("headwise.answer(6, args[0])", key)["right"], True)
+        page.run("headwise.turnTo(7);")
+        page.run("document.querySelector('#pages').focus();")
+        page.run("const list = document.querySelector('#pages'); list.value = '8'; list.dispatchEvent(new Event('change'));")
+        self.assertEqual(page.run("document.activeElement.id"), "pages")
+
     def test_answers_are_kept_listed_and_saved_to_be_handed_in(self) -> None:
         path = self.rendered("first_walk", "first_walk")
         page = self.open(path)

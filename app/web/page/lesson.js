@@ -16,7 +16,7 @@
   const head = element("header", {});
 
   function pageHead() {
-    const choice = element("select", { id: "pages", "aria-label": "page", onchange: (event) => turnTo(Number(event.target.value)) },
+    const choice = element("select", { id: "pages", "aria-label": "page", onchange: (event) => turnTo(Number(event.target.value), "pages") },
       ...lesson.pages.map((page, i) => element("option", { value: String(i), selected: i === reader.current }, `${pageName(i)}${mark(walks[i])}`)));
     if (homeworkAt >= 0) choice.append(element("option", { value: String(homeworkAt), selected: reader.current === homeworkAt }, "Your answers"));
     const last = homeworkAt >= 0 ? homeworkAt : lesson.pages.length - 1;
@@ -55,8 +55,18 @@
     const box = element("div", { id: "verdict", tabindex: "-1", class: walk.right === true ? "verdict right" : walk.right === false ? "verdict wrong" : "verdict" }, paragraphs(walk.verdict || "That was the question."));
     const see = seeOf(walk);
     if (see !== null) box.append(button(`see “${lesson.pages[see].title}”`, () => turnTo(see), { class: "quiet" }));
+    if (walk.page.answer.kind === "weights" && walk.given) box.append(drawnBeside(walk));
     box.append(button("answer again", () => answerAgain(walk), { class: "quiet" }));
     return box;
+  }
+
+  // What was drawn beside what is right.
+  function drawnBeside(walk) {
+    const { key, weightLabels } = reader.answerWords(walk);
+    const cells = (texts, tag) => texts.map((text) => element(tag, tag === "th" ? { scope: "col" } : {}, text));
+    if (!key.weights) return "";
+    return element("table", { class: "answers" }, element("thead", {}, element("tr", {}, ...cells(["key", "you drew", "it is"], "th"))),
+      element("tbody", {}, ...key.weights.weights.map((weight, i) => element("tr", {}, ...cells([weightLabels[i], walk.given[i].toFixed(2), weight.toFixed(2)], "td")))));
   }
 
   // The page of this lesson that goes into a wrong option; null where there is none.
@@ -69,6 +79,8 @@
   }
 
   function show({ focus = null }) {
+    const before = document.activeElement ? document.activeElement.id : "";
+    document.body.classList.toggle("homework", reader.current === homeworkAt);
     if (reader.current === homeworkAt) showHomework();
     else {
       const walk = walks[reader.current];
@@ -79,13 +91,14 @@
     const target = focus && document.getElementById(focus === "field" ? "words" : focus);
     if (focus === "field") target.querySelector("input").focus();
     else if (target) target.focus({ preventScroll: focus !== "title" });
+    else if (before && document.getElementById(before)) document.getElementById(before).focus({ preventScroll: true }); // what was switched
   }
 
-  function turnTo(at) {
+  function turnTo(at, focus = "title") {
     const last = homeworkAt >= 0 ? homeworkAt : lesson.pages.length - 1;
     reader.current = Math.min(last, Math.max(0, at));
     history.replaceState(null, "", `#${reader.current + 1}`);
-    show({ focus: "title" });
+    show({ focus });
     window.scrollTo(0, 0);
   }
 
@@ -110,20 +123,32 @@
       return element("tr", {}, element("th", { scope: "row" }, button(walk.page.title || `Page ${at + 1}`, () => turnTo(at), { class: "quiet" })), element("td", {}, given(walk)),
         element("td", {}, !walk.answered ? "" : walk.right === true ? "right" : walk.right === false ? "wrong" : "–"));
     });
-    const right = questions.filter((at) => walks[at].right === true).length;
-    const done = questions.filter((at) => walks[at].answered).length;
+    const count = (holds) => questions.filter((at) => holds(walks[at])).length;
+    const right = count((walk) => walk.right === true);
+    const done = count((walk) => walk.answered && walk.given !== null);
+    const shown = count((walk) => walk.answered && walk.given === null);
     const field = element("input", { type: "text", value: reader.name, "aria-label": "your name", autocomplete: "name", maxlength: "200", oninput: () => {
       reader.name = field.value;
       keep();
     } });
     field.addEventListener("keydown", (event) => event.stopPropagation());
+    const message = element("p", { class: "message", role: "alert" });
+    const press = () => {
+      if (reader.name.trim() || message.textContent) return save();
+      message.textContent = "Write your name first, or press again to save without one.";
+      return field.focus();
+    };
     words.replaceChildren(
       element("h2", { id: "title", tabindex: "-1" }, "Your answers"),
-      paragraphs(`${done} of ${questions.length} questions answered, ${right} right.`),
+      paragraphs(`${done} of ${questions.length} questions answered, ${right} right${shown > 0 ? `; ${shown} let the answer be shown` : ""}.`),
+      element("p", {}, element("label", {}, "Your name  ", field), "  ", button("Save the answers as a file", press, { class: "primary", disabled: done + shown === 0 })),
+      message,
+      paragraphs("Hand this file in. Nothing is sent from here: the page has no connection to anywhere.", { class: "hint" }),
       element("div", { class: "scroll" }, element("table", { class: "answers" }, element("thead", {}, element("tr", {}, ...["question", "your answer", ""].map((text) => element("th", { scope: "col" }, text)))), element("tbody", {}, ...rows))),
-      element("p", {}, element("label", {}, "Your name  ", field)),
-      element("p", {}, button("Save the answers as a file", save, { class: "primary", disabled: done === 0 })),
-      paragraphs("Hand this file in. Nothing is sent from here: the page has no connection to anywhere.", { class: "hint" }));
+      element("p", {}, button("Forget my answers", () => {
+        reader.forget();
+        show({ focus: "title" });
+      }, { class: "quiet" })));
   }
 
   // --- On paper: a page a sheet ---
@@ -162,11 +187,13 @@
 
   // --- Begin ---
 
-  document.getElementById("lesson").append(head, element("main", {}, words, stage.node),
+  document.getElementById("lesson").append(head, element("main", {}, element("div", { id: "column" }, words, stage.aside), stage.node),
     element("footer", {}, `Made by Headwise ${lesson.version}. Every number is computed in this page.`));
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    if (event.key === "Escape" && walks[reader.current]) stage.unpin(walks[reader.current]);
+    if (event.target.closest(".scroll") && event.target.closest(".numbers")) return; // a table scrolls by the arrows
     const turns = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 };
     if (Object.hasOwn(turns, event.key)) {
       event.preventDefault();
@@ -196,6 +223,7 @@
   reader.restore();
   const wanted = Number.parseInt(location.hash.slice(1), 10) - 1;
   reader.current = wanted > 0 && wanted <= Math.max(homeworkAt, lesson.pages.length - 1) ? wanted : 0;
+  if (location.hash) history.replaceState(null, "", `#${reader.current + 1}`);
   show({});
 
   // For tests: what the page computes and says.
@@ -204,6 +232,6 @@
     texts: (at) => ({ ask: wordsOf(walks[at], lesson.pages[at].ask).text, caption: wordsOf(walks[at], lesson.pages[at].caption).text }),
     key: (at) => Answers.key(lesson.pages[at].answer, subjectOf(walks[at])),
     answer: (at, given) => { giveAnswer(walks[at], given); return { text: walks[at].verdict, right: walks[at].right }; },
-    moving: stage.moving, homework: reader.homeworkFile, print: printSheets, afterPrint,
+    moving: stage.moving, views: stage.views, homework: reader.homeworkFile, print: printSheets, afterPrint,
   };
 })();

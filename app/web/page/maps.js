@@ -105,6 +105,10 @@ const Maps = (() => {
     return !open && Provenance.valueAt(mask, plane.index(row, column)) === -Infinity;
   }
 
+  // Letters as large as the page's own.
+  const scale = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+  const fontOf = (pixels) => `${Math.round(pixels * scale())}px system-ui, sans-serif`;
+
   function colorTable(hex) {
     return Array.from({ length: hex.length / 6 }, (_, i) => `#${hex.slice(6 * i, 6 * i + 6)}`);
   }
@@ -129,8 +133,11 @@ const Maps = (() => {
       Object.assign(this, { plane, trace, options, marks: [], cursor: null, shownRows: plane.rows });
       this.canvas = document.createElement("canvas");
       this.canvas.tabIndex = 0;
-      this.canvas.setAttribute("role", "img");
+      // Arrow keys go to the map itself, also from a screen reader; what they reach is said by the inspector.
+      this.canvas.setAttribute("role", "application");
+      this.canvas.setAttribute("aria-roledescription", "map");
       this.canvas.setAttribute("aria-label", this.label());
+      this.canvas.id = options.id;
       this.measure();
       this.listen();
       this.draw();
@@ -145,7 +152,7 @@ const Maps = (() => {
     measure() {
       const { plane, options } = this;
       const context = this.canvas.getContext("2d");
-      context.font = Maps.labelFont;
+      context.font = fontOf(12);
       const widest = (words) => words.reduce((most, word) => Math.max(most, context.measureText(word).width), 0);
       this.rowWords = options.labels.rows ? wordsAlong(this.trace, plane.rowAxis, plane.rows) : [];
       this.columnWords = options.labels.columns ? wordsAlong(this.trace, plane.columnAxis, plane.columns) : [];
@@ -181,16 +188,27 @@ const Maps = (() => {
         const cell = this.cellAt(event);
         if (String(cell) === String(this.cursor)) return;
         point(cell);
-        if (cell && event.buttons === 1 && options.drag) options.drag(this, cell[0], cell[1]);
+        if (cell && event.buttons === 1 && event.pointerType === "mouse" && options.drag) options.drag(this, cell[0], cell[1]);
       });
       canvas.addEventListener("pointerleave", () => {
         if (document.activeElement !== canvas) this.cursor = null;
         this.draw();
         options.leave(this);
       });
+      // A mouse picks as it is pressed, so that it can paint; a finger when it is lifted where it was put, as it may be scrolling.
+      let touched = null;
       canvas.addEventListener("pointerdown", (event) => {
         const cell = this.cellAt(event);
-        if (cell) options.pick(this, cell[0], cell[1]);
+        touched = cell;
+        if (cell && event.pointerType === "mouse") options.pick(this, cell[0], cell[1]);
+      });
+      canvas.addEventListener("pointercancel", () => {
+        touched = null;
+      });
+      canvas.addEventListener("pointerup", (event) => {
+        const cell = this.cellAt(event);
+        if (event.pointerType !== "mouse" && cell && String(cell) === String(touched)) options.pick(this, cell[0], cell[1]);
+        touched = null;
       });
       canvas.addEventListener("focus", () => point(this.cursor || this.first()));
       canvas.addEventListener("blur", () => {
@@ -239,9 +257,9 @@ const Maps = (() => {
 
     drawWords(context) {
       const { colors } = this.options;
-      context.font = Maps.labelFont;
+      context.font = fontOf(12);
       context.textBaseline = "middle";
-      const every = (size) => Math.max(1, Math.ceil(11 / size));
+      const every = (size) => Math.max(1, Math.ceil((11 * scale()) / size));
       context.textAlign = "right";
       this.rowWords.forEach((word, row) => {
         if (row % every(this.cellHeight) !== 0) return;
@@ -283,7 +301,7 @@ const Maps = (() => {
       const color = colorOf(options.table, value, options.range);
       fill(color || colors.nan);
       if (width < 21 || height < 13) return;
-      context.font = width < 27 ? Maps.smallFont : Maps.cellFont;
+      context.font = fontOf(width < 27 * scale() ? 9 : 11);
       context.textAlign = "center";
       context.textBaseline = "middle";
       context.fillStyle = color ? inkOn(color) : "#fff";
@@ -316,6 +334,10 @@ const Maps = (() => {
         context.lineWidth = thick;
         context.strokeRect(x - 0.5, y - 0.5, right + width - x, below + height - y);
       };
+      for (const cell of this.options.wrong || []) {
+        const [row, column] = cell.split(",").map(Number);
+        outline([row, column], [row + 1, column + 1], colors.accent, 3);
+      }
       for (const mark of this.marks) outline(mark.begin, mark.end, mark.color || colors.source, 2);
       if (this.options.pinned) {
         const [row, column] = this.options.pinned;
@@ -393,8 +415,6 @@ const Maps = (() => {
   }
 
   return {
-    View, planeOf, rangeOf, tableOf, legend, colorTable, numberText, wordsAlong, hasWords, blockedAt,
-    labelFont: "12px system-ui, sans-serif", cellFont: "11px system-ui, sans-serif",
-    smallFont: "9px system-ui, sans-serif",
+    View, planeOf, rangeOf, tableOf, legend, colorTable, numberText, wordsAlong, hasWords, blockedAt, scale,
   };
 })();

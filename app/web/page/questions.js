@@ -62,34 +62,41 @@ const Questions = (reader) => {
     const words = answerWords(walk);
     const labels = words.weightLabels;
     if (!walk.bars) walk.bars = labels.map(() => 0);
-    const sum = element("output", { class: "sum" });
+    const sum = element("span", { class: "sum" });
     const total = () => walk.bars.reduce((all, bar) => all + bar, 0);
     const say = () => {
       sum.textContent = `sum ${total().toFixed(2)}; what you draw is scaled to 1`;
     };
-    const rows = labels.map((label, i) => {
-      const value = element("output", {}, walk.bars[i].toFixed(2));
-      const slider = element("input", { type: "range", min: "0", max: "1", step: "0.01", value: String(walk.bars[i]), "aria-label": `weight of ${label}`, oninput: () => {
-        walk.bars[i] = Number(slider.value);
-        value.textContent = walk.bars[i].toFixed(2);
-        say();
-      } });
-      slider.addEventListener("keydown", (event) => event.stopPropagation());
-      return element("label", { class: "bar" }, element("span", {}, label), slider, value);
-    });
-    say();
     const give = () => {
       if (total() > 0) return answer(walk, walk.bars.map((bar) => bar / total()));
       walk.message = "Draw the row first: move the sliders.";
       return show({ focus: "question" });
     };
+    const rows = labels.map((label, i) => {
+      const value = element("span", { class: "value", "aria-hidden": "true" }, walk.bars[i].toFixed(2));
+      const slider = element("input", { type: "range", min: "0", max: "1", step: "0.01", value: String(walk.bars[i]), "aria-label": `weight of ${label}`, oninput: () => {
+        walk.bars[i] = Number(slider.value);
+        value.textContent = walk.bars[i].toFixed(2);
+        say();
+      } });
+      // A digit is the weight in tenths, as in the window.
+      slider.addEventListener("keydown", (event) => {
+        event.stopPropagation();
+        if (event.key === "Enter") give();
+        if (!/^[0-9]$/.test(event.key)) return;
+        slider.value = String(Number(event.key) / 10);
+        slider.dispatchEvent(new Event("input"));
+      });
+      return element("label", { class: "bar" }, element("span", {}, label), slider, value);
+    });
+    say();
     return [element("div", { class: "bars" }, ...rows), sum, button("answer", give, { class: "primary" })];
   }
 
   function maskControls(walk) {
     const give = () => answer(walk, [...walk.painted].map((cell) => cell.split(",").map(Number)));
     return [
-      paragraphs("Click the blocked pairs on the map, or drag over them; by keys: the arrows and Space.", { class: "hint" }),
+      paragraphs("Click or tap the blocked pairs on the hidden map, or drag over them with a mouse; by keys: the arrows and Space.", { class: "hint" }),
       button("answer", give, { class: "primary" }),
     ];
   }
@@ -105,7 +112,7 @@ const Questions = (reader) => {
     choice: (walk) => optionControls(walk, (words, i) => i + 1),
     tensor: (walk, wanted) => optionControls(walk, (words, i) => wanted.options[i].tensor),
     head: headControls,
-    cell: (walk, wanted) => [paragraphs(`Click a cell of ${wanted.tensor} on the map; by keys: Tab to the map, the arrows, Enter.`, { class: "hint" })],
+    cell: (walk, wanted) => [paragraphs(`Click or tap a cell of ${wanted.tensor} on the map; by keys: Tab to the map, the arrows, Enter.`, { class: "hint" })],
     weights: weightControls,
     mask: maskControls,
   };

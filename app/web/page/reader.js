@@ -31,7 +31,8 @@ const Reader = async () => {
   const questions = lesson.pages.map((page, at) => at).filter((at) => lesson.pages[at].answer);
   const homeworkAt = questions.length > 0 ? lesson.pages.length : -1;
   const stepNames = lesson.steps.map((step) => step.word);
-  const storageKey = `headwise ${lesson.title} ${lesson.pages.length}`;
+  // Of this very file: another lesson, or another version of it, has answers of its own.
+  const storageKey = `headwise ${lesson.title} ${[...packed.lesson].reduce((hash, letter) => (hash * 31 + letter.charCodeAt(0)) | 0, 0)}`;
 
   // --- What the reader has done, page by page ---
 
@@ -55,6 +56,17 @@ const Reader = async () => {
       }
     } catch {
       // Answers that cannot be kept, as in a private window, are still judged.
+    }
+  }
+
+  // The next one at this computer begins anew.
+  function forget() {
+    reader.name = "";
+    for (const walk of walks) Object.assign(walk, { answered: false, given: null, right: null, verdict: "", bars: null, typed: "", message: "" });
+    try {
+      localStorage.removeItem(storageKey);
+    } catch {
+      // as above
     }
   }
 
@@ -89,6 +101,11 @@ const Reader = async () => {
       if (!walk.trace) walk.trace = computed(data, walk.settings || data.settings, walk.gains);
       return walk.trace;
     }
+    return ownTraceOf(walk);
+  }
+
+  function ownTraceOf(walk) {
+    const data = dataOf(walk);
     if (!ownTraces.has(walk.page.data)) ownTraces.set(walk.page.data, computed(data, data.settings, null));
     return ownTraces.get(walk.page.data);
   }
@@ -104,7 +121,12 @@ const Reader = async () => {
 
   const isAsking = (walk) => asks[walk.at] && !walk.answered;
   // What is hidden while a page asks: the result of its step, and all that follows from it.
-  const isVeiled = (walk, step) => isAsking(walk) && walk.page.veil === true && step >= stepNames.indexOf(walk.page.step);
+  // A mask that is asked for is hidden in every map that shows it.
+  const veilsFrom = ({ step, answer }) => {
+    const own = stepNames.indexOf(step);
+    return answer && answer.kind === "mask" ? Math.min(own, stepNames.indexOf("mask")) : own;
+  };
+  const isVeiled = (walk, step) => isAsking(walk) && walk.page.veil === true && step >= veilsFrom(walk.page);
 
   function placeOf(walk) {
     const { page } = walk;
@@ -128,8 +150,11 @@ const Reader = async () => {
 
   // --- Answers ---
 
+  // A question is about the page as it is written, whatever a reader has switched: so homework is graded, too.
+  const askedSubject = (walk) => ({ trace: ownTraceOf(walk), given: dataOf(walk).given });
+
   // The texts beside an answer, as Answers wants them.
-  const answerWords = (walk) => Answers.words(walk.page.answer, subjectOf(walk));
+  const answerWords = (walk) => Answers.words(walk.page.answer, askedSubject(walk));
 
   function giveAnswer(walk, given) {
     walk.answered = true;
@@ -142,8 +167,8 @@ const Reader = async () => {
 
   // An answer as the file to hand in has it, as Answers takes it; null where it cannot be read.
   const readAnswers = {
-    number: (walk, given) => Answers.typed(walk.page.answer, String(given), subjectOf(walk)),
-    shape: (walk, given) => Answers.typed(walk.page.answer, String(given), subjectOf(walk)),
+    number: (walk, given) => Answers.typed(walk.page.answer, String(given), askedSubject(walk)),
+    shape: (walk, given) => Answers.typed(walk.page.answer, String(given), askedSubject(walk)),
     choice: (walk, given) => ({ option: given - 1 }),
     tensor: (walk, given) => ({ option: walk.page.answer.options.findIndex((option) => option.tensor === given) }),
     head: (walk, given) => ({ head: given }),
@@ -175,7 +200,7 @@ const Reader = async () => {
   }
 
   return Object.assign(reader, {
-    lesson, walks, asks, questions, homeworkAt, restore, keep, dataOf, isChanged, traceOf, subjectOf, wordsOf, isAsking, isVeiled,
+    lesson, walks, asks, questions, homeworkAt, restore, keep, forget, dataOf, isChanged, traceOf, subjectOf, wordsOf, isAsking, isVeiled,
     placeOf, pinOf, answerWords, giveAnswer, readAnswers, judge, homeworkFile,
   });
 };

@@ -3,7 +3,7 @@ const Stage = (reader, answer) => {
   "use strict";
 
   const { element, button, paragraphs } = Elements;
-  const { lesson, dataOf, isChanged, traceOf, isAsking, isVeiled, placeOf, pinOf, judge } = reader;
+  const { lesson, dataOf, isChanged, traceOf, isAsking, isVeiled, placeOf, pinOf } = reader;
   const show = (change) => reader.show(change);
   const stage = element("section", { id: "stage", "aria-label": "the stage" });
 
@@ -45,8 +45,8 @@ const Stage = (reader, answer) => {
   function cellSizes(result, left, above, room) {
     const side = (count, pixels, most) => Math.max(2, Math.min(most, Math.floor(pixels / Math.max(1, count))));
     const width = left ? room.width * 0.6 : room.width;
-    const most = above ? 27 : 34;
-    const cell = side(Math.max(result.columns, Math.min(result.rows, 40)), Math.min(width, 620), result.columns <= 24 ? most : 24);
+    const most = Math.round((above ? 27 : 34) * Maps.scale());
+    const cell = side(Math.max(result.columns, Math.min(result.rows, 40)), Math.min(width, 620 * Maps.scale()), result.columns <= 24 ? most : 24);
     const height = side(result.rows, Math.max(200, room.height), Math.max(cell, 14));
     const both = { width: cell, height: Math.max(3, Math.min(height, Math.max(cell, 14))) };
     return {
@@ -61,32 +61,46 @@ const Stage = (reader, answer) => {
     const table = lesson.tensor_table[plane.name] || {};
     const colors = themes[themeName()];
     const wanted = walk.page.answer;
-    const isAsked = isAsking(walk) && wanted && (wanted.kind === "mask" ? isPairs(trace, plane.name) : wanted.kind === "cell" && wanted.tensor === plane.name);
+    const isAsked = isAsking(walk) && wanted && (wanted.kind === "mask" ? veiled && isPairs(trace, plane.name) : wanted.kind === "cell" && wanted.tensor === plane.name);
     const view = new Maps.View(plane, trace, {
       cell, range, veiled, pinned, colors, labels,
+      id: `map-${views.length}`,
       table: tables[themeName()][table.probabilities ? "probabilities" : "signed"],
       painted: isAsked && wanted.kind === "mask" ? walk.painted : null,
+      wrong: isPairs(trace, plane.name) ? wrongPairs(walk) : null,
       point: (of, row, column) => pointAt(walk, of, row, column),
       leave: () => inspectPinned(walk),
       pick: (of, row, column) => pick(walk, of, row, column, isAsked),
-      drag: (of, row, column) => isAsked && wanted.kind === "mask" && paint(walk, of, row, column, true),
+      drag: (of, row, column) => isAsked && wanted.kind === "mask" && paint(walk, row, column, walk.brush),
     });
     views.push(view);
     return view;
   }
 
-  function paint(walk, view, row, column, only = null) {
+  // Every hidden map shows what is painted.
+  function paint(walk, row, column, blocks) {
     const cell = `${row},${column}`;
-    const paints = only === null ? !walk.painted.has(cell) : walk.brush;
-    if (only === null) walk.brush = paints;
-    if (paints) walk.painted.add(cell);
+    walk.brush = blocks;
+    if (blocks) walk.painted.add(cell);
     else walk.painted.delete(cell);
-    view.draw();
+    for (const view of views) if (view.options.painted) view.draw();
+    inspector.replaceChildren(paragraphs(`row ${row}, column ${column}: ${blocks ? "blocked" : "open"}; ${walk.painted.size} blocked in all`));
+  }
+
+  // The pairs of a mask that were answered otherwise than they are.
+  function wrongPairs(walk) {
+    const { answer: wanted } = walk.page;
+    if (!walk.answered || !wanted || wanted.kind !== "mask" || walk.right !== false || isChanged(walk)) return null;
+    const { mask } = reader.answerWords(walk).key;
+    if (!mask) return null;
+    const given = new Set(walk.given.map(String));
+    const name = (i) => `${mask.row + Math.floor(i / mask.columns)},${mask.column + (i % mask.columns)}`;
+    return mask.blocked.map((blocked, i) => (blocked === given.has(name(i)) ? "" : name(i))).filter(Boolean);
   }
 
   function pick(walk, view, row, column, isAsked) {
     const wanted = walk.page.answer;
-    if (isAsked && wanted.kind === "mask") return paint(walk, view, row, column);
+    if (isAsked && wanted.kind === "mask") return paint(walk, row, column, !walk.painted.has(`${row},${column}`));
     if (isAsked && wanted.kind === "cell") return answer(walk, [row, column]);
     if (view.options.choose) return view.options.choose();
     if (view.options.veiled) return undefined;
@@ -153,9 +167,11 @@ const Stage = (reader, answer) => {
     const sorted = [...terms].sort((a, b) => size(b) - size(a));
     const line = ({ factors, value }) =>
       `${Maps.numberText(value)}  =  ${factors.map((factor) => `${Provenance.cellName(factor.tensor, factor.index)} ${Maps.numberText(factor.value)}`).join(" · ")}`;
-    const list = element("ul", { class: "terms" }, ...sorted.slice(0, shownTerms).map((term) => element("li", {}, line(term))));
-    const rest = sorted.slice(shownTerms);
-    if (rest.length > 0)
+    const some = sorted.filter((term) => term.value !== 0);
+    const list = element("ul", { class: "terms" }, ...some.slice(0, shownTerms).map((term) => element("li", {}, line(term))));
+    const rest = sorted.slice(Math.min(shownTerms, some.length));
+    if (rest.every((term) => term.value === 0) && rest.length > 0) list.append(element("li", {}, `and ${rest.length} terms that are 0`));
+    else if (rest.length > 0)
       list.append(element("li", {}, `${Maps.numberText(rest.reduce((sum, term) => sum + term.value, 0))}  from ${rest.length} smaller terms`));
     return list;
   }
@@ -166,18 +182,26 @@ const Stage = (reader, answer) => {
     const trace = traceOf(walk);
     const usable = pin && trace && trace.tensors[pin.tensor] && pin.index.length === trace.tensors[pin.tensor].shape.length &&
       pin.index.every((at, axis) => at >= 0 && at < trace.tensors[pin.tensor].shape[axis]);
-    if (usable) return inspect(walk, pin.tensor, pin.index, true);
-    return inspector.replaceChildren(paragraphs("Point at a cell, or move to a map with Tab and use the arrow keys, to see where its number comes from.", { class: "hint" }));
+    // A cell that was chosen on another map is not explained beside this one.
+    const isSeen = usable && (pin === walk.page.pin || views.some((view) => view.options.pinned));
+    if (isSeen) return inspect(walk, pin.tensor, pin.index, true);
+    return inspector.replaceChildren(paragraphs("Point at a cell or tap it, or move to a map with Tab and use the arrow keys, to see where its number comes from.", { class: "hint" }));
   }
 
   // --- Figures ---
 
+  const openTables = new Set(); // those that stay open while something is switched
+
   function figureOf(walk, view, caption) {
-    const details = element("details", { class: "numbers" }, element("summary", {}, "as a table"));
+    const details = element("details", { class: "numbers" }, element("summary", { id: `table-${view.options.id}` }, "as a table"));
+    const key = `${walk.at} ${view.options.id}`;
     details.addEventListener("toggle", () => {
+      if (details.open) openTables.add(key);
+      else openTables.delete(key);
       if (!details.open || details.childElementCount > 1) return;
       details.append(view.options.veiled ? paragraphs("Hidden until you answer.") : element("div", { class: "scroll" }, Maps.tableOf(view.plane, traceOf(walk))));
     });
+    if (openTables.has(key)) details.open = true;
     return element("figure", {}, element("figcaption", {}, caption || `${view.plane.title}  ${view.plane.rows} × ${view.plane.columns}`),
       element("div", { class: "scroll" }, view.canvas), details);
   }
@@ -210,13 +234,16 @@ const Stage = (reader, answer) => {
     const product = left && above && (picture.transposed || picture.result === "head_output");
     const narrow = room.width < 560;
     const veiled = isVeiled(walk, place.step);
-    const sizes = cellSizes(result, product && !narrow ? left : null, product ? above : null, room);
+    const forRows = narrow && left && Maps.hasWords(left.rowAxis) ? 80 : 0;
+    const slim = { width: room.width - forRows, height: room.height };
+    const sizes = cellSizes(result, product && !narrow ? left : null, product ? above : null, slim);
     const kind = (plane) => (lesson.tensor_table[plane.name] || {}).probabilities;
     const range = (plane) => Maps.rangeOf(lesson, trace, plane.name, place.batch);
     let [own, besides, over] = [range(result), left && range(left), above && range(above)];
     if (left && !product && kind(left) === kind(result) && picture.result !== "layer_norm_output") own = besides = joined(own, besides);
     if (picture.result === "scores" && left && above) besides = over = joined(besides, over);
-    const before = (plane) => isVeiled(walk, (lesson.tensor_table[plane.name] || { step: 0 }).step);
+    // What is given stays in sight.
+    const before = (plane) => Boolean(dataOf(walk).rules[plane.name]) && isVeiled(walk, lesson.tensor_table[plane.name].step);
     const parts = [];
     const view = (plane, cell, span, labels, hidden) => makeView(walk, plane, cell, span, { veiled: hidden, labels, pinned: pinnedIn(walk, plane) });
     const both = { rows: Maps.hasWords(result.rowAxis), columns: Maps.hasWords(result.columnAxis) };
@@ -232,19 +259,20 @@ const Stage = (reader, answer) => {
     }
     const shown = view(result, sizes.result, own, { rows: both.rows && (narrow || !left), columns: false }, veiled);
     const upper = view(above, sizes.above, over, { rows: false, columns: Maps.hasWords(above.columnAxis) }, before(above));
-    const side = view(left, narrow ? cellSizes(left, null, null, room).result : sizes.left, besides, { rows: Maps.hasWords(left.rowAxis), columns: false }, before(left));
-    const node = element("div", { class: narrow ? "stack" : "product" },
-      narrow ? null : element("div", { class: "corner" }),
-      element("div", { class: "above" }, figureOf(walk, upper)),
-      element("div", { class: "left" }, figureOf(walk, side)),
-      element("div", { class: "result" }, figureOf(walk, shown)));
+    const side = view(left, narrow ? cellSizes(left, null, null, slim).result : sizes.left, besides, { rows: Maps.hasWords(left.rowAxis), columns: false }, before(left));
+    const [over_, beside, result_] = [upper, side, shown].map((each) => figureOf(walk, each));
+    // In one column the result comes first, and what is said of its cells.
+    const node = narrow
+      ? element("div", { class: "stack" }, result_, slot, beside, over_)
+      : element("div", { class: "product" }, element("div", { class: "corner" }), element("div", { class: "above" }, over_),
+        element("div", { class: "left" }, beside), element("div", { class: "result" }, result_));
     return { node, result: shown, legends: legendsOf([[left, besides], [above, over], [result, own]]) };
   }
 
   function legendsOf(parts) {
     const byRange = new Map();
     for (const [plane, range] of parts) {
-      if (!plane) continue;
+      if (!plane || range[0] === range[1]) continue; // masks that only block have a single number
       const kind = (lesson.tensor_table[plane.name] || {}).probabilities ? "probabilities" : "signed";
       const key = `${kind} ${range.join(" ")}`;
       if (!byRange.has(key)) byRange.set(key, { kind, range, names: new Set() });
@@ -293,7 +321,8 @@ const Stage = (reader, answer) => {
     if (!isPairs(trace, picture.result)) return productStage(walk, place, picture);
     const [, heads, queries, keys] = tensor.shape;
     const pin = pinOf(walk);
-    const row = Math.min(queries - 1, walk.row === null ? (pin && pin.index.length === 4 ? pin.index[2] : 0) : walk.row);
+    const at = pin || walk.page.pin; // which query it is about gives nothing away
+    const row = Math.min(queries - 1, walk.row === null ? (at && at.index.length === 4 ? at.index[2] : 0) : walk.row);
     const plane = {
       name: picture.result, rows: heads, columns: keys, rowAxis: "H", columnAxis: "S′", title: `${picture.result}[${place.batch},:,${row},:]`,
       index: (head, key) => [place.batch, head, row, key],
@@ -303,7 +332,7 @@ const Stage = (reader, answer) => {
     const size = Math.max(10, Math.min(34, Math.floor((stage.clientWidth - 80) / keys)));
     const view = makeView(walk, plane, { width: size, height: Math.min(size, 26) }, range, { veiled: isVeiled(walk, place.step), labels: { rows: true, columns: true } });
     const words = Maps.wordsAlong(trace, "L", queries);
-    const choice = element("select", { "aria-label": "the query whose row is shown", onchange: (event) => {
+    const choice = element("select", { id: "switch-row", "aria-label": "the query whose row is shown", onchange: (event) => {
       walk.row = Number(event.target.value);
       show({});
     } }, ...words.map((word, i) => element("option", { value: String(i), selected: i === row }, `${word} (${i})`)));
@@ -343,7 +372,6 @@ const Stage = (reader, answer) => {
     edit(walk.settings);
     walk.trace = null;
     if (JSON.stringify(walk.settings) === JSON.stringify(data.settings)) walk.settings = null;
-    if (walk.answered) judge(walk);
     show({});
   }
 
@@ -354,13 +382,11 @@ const Stage = (reader, answer) => {
     gains[head] = gains[head] === 0 ? own[head] || 1 : 0;
     walk.gains = gains.every((gain, i) => gain === own[i]) ? null : gains;
     walk.trace = null;
-    if (walk.answered) judge(walk);
     show({});
   }
 
   function restorePage(walk) {
     [walk.settings, walk.gains, walk.trace] = [null, null, null];
-    if (walk.answered) judge(walk);
     show({ focus: "title" });
   }
 
@@ -370,38 +396,47 @@ const Stage = (reader, answer) => {
     const settings = trace.settings;
     const gains = walk.gains || settings.heads.gain || [];
     const hidesHead = isAsking(walk) && walk.page.answer && walk.page.answer.kind === "head";
-    const headChoice = element("select", { "aria-label": "head", onchange: (event) => {
+    const headChoice = element("select", { id: "switch-head", "aria-label": "head", onchange: (event) => {
       walk.head = Number(event.target.value);
       show({});
     } }, ...Array.from({ length: heads }, (_, i) => element("option", { value: String(i), selected: i === place.head },
       `head ${i}${trace.roles[i] ? `: ${trace.roles[i]}` : ""}${gains[i] === 0 ? " (muted)" : ""}`)));
-    const check = (text, checked, flip) => element("label", { class: "check" }, element("input", { type: "checkbox", checked, onchange: flip }), text);
+    const check = (id, text, checked, flip) => element("label", { class: "check" }, element("input", { id: `switch-${id}`, type: "checkbox", checked, onchange: flip }), text);
     const pairs = place.view === "all_heads";
     const box = element("fieldset", { class: "switches" }, element("legend", {}, "Try it"));
     if (!hidesHead) {
-      if (heads > 1) box.append(headChoice, check("all heads", pairs, () => {
+      if (heads > 1) box.append(headChoice, check("all", "all heads", pairs, () => {
         walk.view = pairs ? "one_head" : "all_heads";
         show({});
       }));
-      if (settings.op === "multi_head_attention") box.append(check(`mute head ${place.head}`, gains[place.head] === 0, () => toggleMute(walk, place.head)));
+      if (settings.op === "multi_head_attention") box.append(check("mute", `mute head ${place.head}`, gains[place.head] === 0, () => toggleMute(walk, place.head)));
     }
-    box.append(check("causal mask", settings.mask.is_causal === true, () => change(walk, (all) => {
+    box.append(check("causal", "causal mask", settings.mask.is_causal === true, () => change(walk, (all) => {
       all.mask.is_causal = !all.mask.is_causal;
     })));
-    const window_ = element("input", { type: "number", min: "1", max: String(Math.max(trace.sizes.L, trace.sizes.S)), value: settings.mask.sliding_window || "", "aria-label": "sliding window, in keys", placeholder: "none",
+    const window_ = element("input", { id: "switch-window", type: "number", min: "1", max: String(Math.max(trace.sizes.L, trace.sizes.S)), value: settings.mask.sliding_window || "", "aria-label": "sliding window, in keys", placeholder: "none",
       onchange: () => change(walk, (all) => {
         const wanted = Number.parseInt(window_.value, 10);
         all.mask.sliding_window = wanted >= 1 ? wanted : null;
       }) });
     window_.addEventListener("keydown", (event) => event.stopPropagation());
-    box.append(element("label", { class: "check" }, "window ", window_));
+    box.append(element("label", { class: "check" }, "window ", window_, " keys"));
     if (isChanged(walk)) box.append(button("Restore its settings", () => restorePage(walk), { class: "quiet" }));
+    const isElsewhere = [walk.step, walk.view, walk.head, walk.row].some((moved) => moved !== null) || walk.picture > 0;
+    if (isElsewhere) box.append(button("Back to this page", () => {
+      Object.assign(walk, { step: null, view: null, head: null, row: null, picture: 0, pin: null });
+      show({ focus: "title" });
+    }, { class: "quiet" }));
     return box;
   }
 
   // --- All of it ---
 
   let shownAt = "";
+  // The inspector stands under the words where there is a column for them, else beside the map that it speaks of.
+  const wideMedia = window.matchMedia("(min-width: 901px)");
+  const aside = element("div", { id: "aside" });
+  let slot = null;
 
   function stepBar(walk, place) {
     const press = (step) => () => {
@@ -418,13 +453,16 @@ const Stage = (reader, answer) => {
 
   function writeStage(walk) {
     views = [];
+    slot = element("div", { class: "slot" });
+    aside.replaceChildren();
     const { page } = walk;
     const asking = isAsking(walk);
     const picture = asking && page.ask_picture !== undefined ? page.ask_picture : page.picture;
     if (picture !== undefined && walk.step === null && walk.view === null && !isChanged(walk)) {
-      const image = element("img", { class: "picture", alt: `the stage of the page: ${page.step}, ${page.view}`, src: `data:image/svg+xml,${encodeURIComponent(lesson.pictures[picture])}` });
+      const image = element("img", { class: "picture", tabindex: "0", title: "larger or smaller", onclick: () => image.classList.toggle("large"),
+        alt: `A picture of this page as the program shows it: the view ${page.view} of the step ${page.step}, with the text above.`, src: `data:image/svg+xml,${encodeURIComponent(lesson.pictures[picture])}` });
       const place = dataOf(walk) ? placeOf(walk) : null;
-      stage.replaceChildren(...(place ? [stepBar(walk, { step: -1 })] : []), image, ...(place ? [switches(walk, place)] : []));
+      stage.replaceChildren(...(place ? [stepBar(walk, { step: -1 })] : []), element("div", { class: "scroll" }, image), ...(place ? [switches(walk, place)] : []));
       return;
     }
     if (!dataOf(walk)) return;
@@ -445,18 +483,19 @@ const Stage = (reader, answer) => {
         walk.picture = i;
         if (walk.step === null) walk.step = place.step;
         show({});
-      }, { "aria-pressed": String(each === shown) })));
+      }, { id: `picture-${i}`, "aria-pressed": String(each === shown) })));
     const step = lesson.steps[place.step];
     stage.replaceChildren(bar, ...[
       element("div", { class: "step" }, element("h3", {}, `${place.step + 1}  ${step.name}`), element("p", { class: "question" }, step.question)),
       tabs,
       element("p", { class: "formula" }, shown.formulas.join("     ")),
       built.node || built,
+      slot.parentNode ? null : slot,
       element("div", { class: "legends" }, ...(built.legends || [])),
-      inspector,
       element("p", { class: "sentence" }, shown.sentence),
       switches(walk, place),
     ].filter(Boolean));
+    (wideMedia.matches && !printing ? aside : slot).append(inspector);
     inspectPinned(walk);
     const at = `${walk.at} ${place.step} ${place.view} ${shown.result} ${asking}`;
     if (at !== shownAt) moveInto(built.result);
@@ -475,5 +514,16 @@ const Stage = (reader, answer) => {
     }
   }
 
-  return { node: stage, write: writeStage, writeForPaper, clear: () => stage.replaceChildren(), restorePage, darkMedia, moving: () => moving };
+  const clear = () => {
+    stage.replaceChildren();
+    aside.replaceChildren();
+  };
+  const unpin = (walk) => {
+    walk.pin = null;
+    for (const view of views) view.options.pinned = null;
+    for (const view of views) view.draw();
+    inspectPinned(walk);
+  };
+
+  return { node: stage, aside, write: writeStage, writeForPaper, clear, unpin, restorePage, darkMedia, moving: () => moving, views: () => views };
 };
