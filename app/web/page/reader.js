@@ -200,7 +200,7 @@ const Reader = async () => {
   }
 
   return Object.assign(reader, {
-    lesson, walks, asks, questions, homeworkAt, restore, keep, forget, dataOf, isChanged, traceOf, subjectOf, wordsOf, isAsking, isVeiled,
+    lesson, walks, questions, homeworkAt, restore, keep, forget, dataOf, isChanged, traceOf, subjectOf, wordsOf, isAsking, isVeiled,
     placeOf, pinOf, answerWords, giveAnswer, readAnswers, judge, homeworkFile,
   });
 };

@@ -108,7 +108,7 @@ const Stage = (reader, answer) => {
     const at = [row, column];
     for (const each of views) each.options.pinned = each === view ? at : null;
     for (const each of views) each.draw();
-    return inspect(walk, view.plane.name, walk.pin.index, false);
+    return inspect(walk, view.plane.name, walk.pin.index);
   }
 
   function pointAt(walk, view, row, column) {
@@ -119,7 +119,7 @@ const Stage = (reader, answer) => {
     }
     const index = view.plane.index(row, column);
     markSources(walk, view.plane.name, index);
-    return inspect(walk, view.plane.name, index, true, cellWords(traceOf(walk), view.plane, row, column));
+    return inspect(walk, view.plane.name, index, cellWords(traceOf(walk), view.plane, row, column));
   }
 
   // Outlines, in the other maps, what a cell is made from.
@@ -146,7 +146,7 @@ const Stage = (reader, answer) => {
   const inspector = element("div", { id: "inspector", role: "status", "aria-live": "polite" });
   const shownTerms = 6;
 
-  function inspect(walk, tensor, index, brief, tokens = "") {
+  function inspect(walk, tensor, index, tokens = "") {
     const trace = traceOf(walk);
     const { rules } = dataOf(walk);
     const value = Provenance.valueAt(trace.tensors[tensor], index);
@@ -184,7 +184,7 @@ const Stage = (reader, answer) => {
       pin.index.every((at, axis) => at >= 0 && at < trace.tensors[pin.tensor].shape[axis]);
     // A cell that was chosen on another map is not explained beside this one.
     const isSeen = usable && (pin === walk.page.pin || views.some((view) => view.options.pinned));
-    if (isSeen) return inspect(walk, pin.tensor, pin.index, true);
+    if (isSeen) return inspect(walk, pin.tensor, pin.index);
     return inspector.replaceChildren(paragraphs("Point at a cell or tap it, or move to a map with Tab and use the arrow keys, to see where its number comes from.", { class: "hint" }));
   }
 

@@ -195,7 +195,7 @@ const std::vector<PageClaim> claims{
      }},
     {"of all heads are", [](See s) { return s.says(fmt::format("{}", s.blocked_pairs())); }},
     {"blocks no pair", [](See s) { return s.blocked_pairs() == 0 && has(s.t().mask_bias); }},
-    {"'causal' at the left is set", [](See s) { return s.scenario.mask.is_causal; }},
+    {"'causal' is set", [](See s) { return s.scenario.mask.is_causal; }},
     {"Set 'causal'", [](See s) { return !s.scenario.mask.is_causal; }},
     {"all later steps follow", [](See s) { return s.options().frozen_heads.empty(); }},
     {"weights that sum to 1", [](See s) { return sums_to_one(s, 0, 8) && !s.is_frozen(0); }},
