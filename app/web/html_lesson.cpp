@@ -110,7 +110,10 @@ class PageWriter {
     json["batch"] = page.batch;
     json["head"] = page.head;
     const bool computes = estimated_work(*page.scenario) <= most_work;
-    if (computes) json["data"] = scenario_of(at);
+    if (computes)
+      json["data"] = scenario_of(at);
+    else
+      write_words(at);
     const bool asks_elsewhere = page.ask_view && !is_drawn(*page.ask_view);
     if (is_drawn(page.view) && computes && !asks_elsewhere) return;
     pictured_.push_back(fmt::format("page {}: {}", at + 1,
@@ -119,6 +122,16 @@ class PageWriter {
                                         : std::string("its scenario is too large to compute in a browser")));
     if (!page.ask.empty()) json["ask_picture"] = picture_index(picture_(at, true));
     json["picture"] = picture_index(picture_(at, false));
+  }
+
+  // Of a page that is not computed in the browser: its texts as they are here, and no answer to be judged.
+  void write_words(std::size_t at) {
+    const PlaylistPage& page = playlist_.pages[at];
+    compute_for(at);
+    const PageWords words = page_words(page, *page.scenario, computed_->inputs, *computed_->trace);
+    if (!page.ask.empty()) pages_[at]["ask"] = words.ask;
+    pages_[at]["caption"] = words.caption;
+    pages_[at].erase("answer");
   }
 
   // The index of the page's scenario in the data. Pages with equal scenarios share one.
@@ -206,9 +219,9 @@ class PageWriter {
     const std::string packed = fmt::format("{{\"lesson\":\"{}\",\"numbers\":\"{}\"}}", deflated(data.dump()),
                                            deflated(tensors_.bytes()));
     std::string script;
-    for (const auto part : {embedded::page_attention, embedded::page_live_value,
-                            embedded::page_live_expression, embedded::page_live_text, embedded::page_answers,
-                            embedded::page_provenance, embedded::page_maps, embedded::page_elements, embedded::page_reader,
+    for (const auto part : {embedded::page_attention, embedded::page_live_value, embedded::page_live_expression,
+                            embedded::page_live_text, embedded::page_answers, embedded::page_provenance,
+                            embedded::page_maps, embedded::page_elements, embedded::page_reader,
                             embedded::page_questions, embedded::page_stage, embedded::page_walk})
       script += text_of(part());
     std::string page = text_of(embedded::page_html());

@@ -360,6 +360,21 @@ class Pages(unittest.TestCase):
         self.assertEqual(page.run("return document.querySelectorAll('img').length"), 0)
         self.check_silent(page)
 
+    def test_a_page_too_large_for_a_browser_is_a_picture_with_its_words(self) -> None:
+        large = {"inputs": {"query_length": 1500}, "attention": {"embed_dim": 128}}
+        path = self.playlist("large", [
+            {"scenario": large, "step": "softmax", "ask": "How many of {L} rows?", "caption": "All {L} of them.",
+             "answer": {"kind": "number", "is": "L"}},
+            {"scenario": "hand_made", "step": "scores", "caption": "{L} here."}])
+        page = self.open(path)
+        self.assertEqual(page.run("document.querySelectorAll('#stage img').length"), 1)
+        self.assertIn("How many of 1500 rows?", page.run("return document.body.innerText"))
+        page.run("[...document.querySelectorAll('button')].find(button => button.textContent === 'show the answer').click();")
+        self.assertIn("All 1500 of them.", page.run("return document.body.innerText"))
+        page.key("ArrowRight")
+        self.assertIn("12 here.", page.run("return document.body.innerText"))
+        self.check_silent(page)
+
     def test_the_file_is_small_and_loads_nothing(self) -> None:
         for lesson in LESSONS:
             text = self.rendered(lesson, lesson).read_text()
