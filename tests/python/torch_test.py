@@ -211,6 +211,33 @@ class Assertions(unittest.TestCase):
         ):
             headwise.assert_attention_close(Separate(), x, like=like, parameters={**weights, **rest})
 
+    def test_grouped_heads_with_positions_are_compared_with_a_scenario(self):
+        class Grouped(nn.Module):
+            """4 heads of width 4 that share 2 of keys and values, rotated by their positions, causal."""
+
+            def __init__(self, tiles=False):
+                super().__init__()
+                self.q, self.k, self.v, self.o = (nn.Linear(16, width, bias=False) for width in (16, 8, 8, 16))
+                self.tiles = tiles
+
+            def forward(self, x):
+                q, k, v = (layer(x).unflatten(-1, (-1, 4)).transpose(1, 2) for layer in (self.q, self.k, self.v))
+                angle = torch.arange(x.shape[1])[:, None] * 10000.0 ** (-torch.arange(0, 4, 2) / 4)
+                cosine, sine = angle.cos().repeat(1, 2), angle.sin().repeat(1, 2)
+                q, k = (y * cosine + torch.cat([-y[..., 2:], y[..., :2]], -1) * sine for y in (q, k))
+                share = (lambda y: y.repeat(1, 2, 1, 1)) if self.tiles else (lambda y: y.repeat_interleave(2, 1))
+                return self.o(F.scaled_dot_product_attention(q, share(k), share(v), is_causal=True).transpose(1, 2).flatten(2))
+
+        torch.manual_seed(0)
+        x = torch.randn(2, 5, 16)
+        like = {"attention": {"embed_dim": 16, "num_heads": 4, "num_kv_heads": 2, "rotary_base": 10000, "bias": False}, "mask": {"is_causal": True}}
+        places = {"q_proj_weight": "q.weight", "k_proj_weight": "k.weight", "v_proj_weight": "v.weight", "out_proj.weight": "o.weight"}
+        headwise.assert_attention_close(Grouped(), x, like=like, parameters=places)
+        with self.assertRaisesRegex(AssertionError, "key"):
+            headwise.assert_attention_close(Grouped(tiles=True), x, like=like, parameters=places)
+        with self.assertRaisesRegex(headwise.InputError, "out_proj.weight"):
+            headwise.assert_attention_close(Grouped(), x, like=like, parameters={"in_proj_weight": ["q.weight", "k.weight", "v.weight"]})
+
     def test_what_cannot_be_compared_is_refused(self):
         module, like, x = WrongScale(16, 4).eval(), nn.MultiheadAttention(16, 4, batch_first=True).eval(), torch.randn(2, 5, 16)
         with self.assertRaisesRegex(headwise.UsageError, "like="):
@@ -352,6 +379,35 @@ class Recordings(unittest.TestCase):
                     self.assertEqual(len(recorded), 2)
                     for trace, weights in zip(recorded.values(), theirs):
                         close(trace["attn_weights"], weights)
+
+    def test_a_layer_of_transformers_is_traced_without_its_model(self):
+        try:
+            import transformers
+        except ImportError:
+            self.skipTest("transformers is not installed")
+        torch.manual_seed(0)
+        small = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 37, "vocab_size": 99}
+        for name, sizes, layer in (
+            ("Bert", small, "encoder.layer.1.attention.self"),
+            ("GPT2", {"n_embd": 32, "n_layer": 3, "n_head": 4, "vocab_size": 99, "bos_token_id": 1, "eos_token_id": 2}, "h.1.attn"),
+            ("Llama", {**small, "num_key_value_heads": 2}, "layers.1.self_attn"),
+            ("Mistral", {**small, "num_key_value_heads": 2, "sliding_window": 3}, "layers.1.self_attn"),
+        ):
+            config = getattr(transformers, f"{name}Config")(**sizes, attn_implementation="eager")
+            model = getattr(transformers, f"{name}Model")(config).eval()
+            module, call = model.get_submodule(layer), {}
+            module.register_forward_hook(lambda module, inputs, keywords, output: call.update(inputs=inputs, keywords=keywords, output=output), with_kwargs=True)
+            weights = model(torch.arange(14).reshape(2, 7) + 3, output_attentions=True).attentions[1]
+            state = {key: value.clone() for key, value in module.state_dict().items()}
+            with self.subTest(name):
+                random = torch.random.get_rng_state()
+                trace = headwise.trace(module, *call["inputs"], **call["keywords"])
+                close(trace["attn_weights"], weights)
+                close(trace["concat" if name == "Bert" else "output"], call["output"][0])
+                self.assertTrue(all(torch.equal(value, state[key]) for key, value in module.state_dict().items()))
+                self.assertTrue(torch.equal(torch.random.get_rng_state(), random))
+        with self.assertRaisesRegex(headwise.UsageError, "record"):
+            headwise.trace(transformers.models.llama.modeling_llama.LlamaMLP(transformers.LlamaConfig(**small)), torch.randn(1, 3, 32))
 
     def test_a_model_without_attention_is_refused(self):
         for model in (nn.Linear(3, 3), 7):

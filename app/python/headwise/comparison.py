@@ -109,9 +109,11 @@ def assert_attention_close(
         headwise.assert_attention_close(mine, x, like=nn.MultiheadAttention(64, 8)) # what it should be, with its own parameters
         headwise.assert_attention_close(mine, x, like=reference, parameters={"in_proj_weight": "qkv.weight"})
         headwise.assert_attention_close(mine, x, like=reference, parameters={"in_proj_weight": ["q.weight", "k.weight", "v.weight"]})
+        headwise.assert_attention_close(mine, x, like={"attention": {"embed_dim": 64, "num_heads": 8, "num_kv_heads": 2, "bias": False}},
+                                        parameters={"q_proj_weight": "q.weight", …})   # what nn.MultiheadAttention has not
 
     The module is called with these arguments, without gradients, and gives the output, or (output, weights). `like` is the
-    nn.MultiheadAttention that it should equal; `parameters` says which of PyTorch's parameters stands where in the module, in
+    nn.MultiheadAttention that it should equal, or a scenario: grouped heads, rotated positions, a causal mask; `parameters` says which of PyTorch's parameters stands where in the module, in
     place of those of `like`; several are taken one below the other. The tolerance is that of `compare`, 0.002 for float16 and 0.02 for
     bfloat16. The module's training state is not changed; in training with dropout, call module.eval() first.
     Raises AssertionError, and what `trace` raises.

@@ -163,6 +163,21 @@ class Recording(Mapping[str, Trace]):
         return f"<headwise.Recording of {', '.join(self) or 'no calls'}>"
 
 
+@contextlib.contextmanager
+def layer_alone(module: Any, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[Request]:
+    """The request for a call of an attention module of transformers without its model, whose files last as long as the block: a model of
+    one such layer takes its place. Raises UsageError for a module that does not know of which model it is, and for a layer whose number
+    says what it computes."""
+    from headwise import torch_modules
+
+    model, name = torch_modules.model_of_one(module)
+    recording = Recording(model)
+    recording._owners[name] = ("", model)
+    request = torch_modules.layer_request(module, inputs, keywords)
+    recording._find_layer(name, request)
+    yield request
+
+
 def record(model: Any) -> Recording:
     """Records every attention module of a torch model while it runs: torch.nn.MultiheadAttention, and the layers of a model of
     transformers whose family Headwise knows:

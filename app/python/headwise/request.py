@@ -25,6 +25,17 @@ class Request:
     dtype: str = "f32"
     is_complete: bool = False  # every array that the call reads is given
 
+    def changed(self, arrays: Given, settings: Mapping[str, Any] | None, dtype: str | None) -> Request:
+        """This request, with what was given besides. Raises UsageError."""
+        if isinstance(arrays, Mapping):
+            self.arrays.update(arrays)
+        else:
+            self.files += files_of(arrays, "arrays")
+        self.settings.update(settings or {})
+        if dtype is not None:
+            self.dtype = dtype
+        return self
+
     def words(self, folder: PathLike) -> list[str]:
         """The words after the command; the arrays are written into `folder`."""
         words = [self.scenario]
@@ -55,14 +66,7 @@ def request_of(
         from headwise import torch_modules  # which imports torch only if x comes from there
 
         request = torch_modules.request_of(x, inputs, dict(keywords))
-    if isinstance(arrays, Mapping):
-        request.arrays.update(arrays)
-    else:
-        request.files += files_of(arrays, "arrays")
-    request.settings.update(settings or {})
-    if dtype is not None:
-        request.dtype = dtype
-    return request
+    return request.changed(arrays, settings, dtype)
 
 
 def _scenario(x: PathLike | Mapping[str, Any]) -> Request:

@@ -4,6 +4,7 @@ torch is imported here alone, and only for what comes from it.
 """
 from __future__ import annotations
 
+import importlib
 import inspect
 import warnings
 from typing import Any, Mapping
@@ -130,6 +131,53 @@ def owner_of(model: Any, name: str) -> tuple[str, Any]:
     raise UsageError(f"record: {name} belongs to no model of transformers, whose files would say what it computes")
 
 
+#: What configurations call the number of their layers.
+_LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+
+
+def model_of_one(module: Any) -> tuple[Any, str]:
+    """A model with one layer like the one of this attention module of transformers, and with its parameters; and the module's name there.
+
+    Raises UsageError.
+    """
+    import copy
+
+    import torch
+
+    what = type(module).__qualname__
+    remedy = "headwise.record(model) traces it within its model"
+    config = copy.deepcopy(getattr(module, "config", None))
+    if not _is_attention(module) or config is None or isinstance(module, torch.nn.MultiheadAttention):
+        raise UsageError(f"trace: {what} does not say which model's attention it is: {remedy}")
+    place = getattr(module, "layer_idx", None) or 0
+    if getattr(config, "layer_types", None):
+        config.layer_types = [config.layer_types[place]]
+    elif place and any(_counts_layers(name, getattr(config, name)) for name in vars(config)):
+        raise UsageError(f"trace: what {what} computes depends on the number of its layer, {place}: {remedy}")
+    for name in _LAYER_COUNTS:
+        if hasattr(config, name):
+            setattr(config, name, 1)
+    for name, value in {"vocab_size": 8, "pad_token_id": None, "bos_token_id": None, "eos_token_id": None}.items():
+        if hasattr(config, name):
+            setattr(config, name, value)
+    try:
+        transformers = importlib.import_module("transformers")
+        with torch.random.fork_rng(devices=[]):  # what its parameters begin with is thrown away
+            model = transformers.AutoModel.from_config(config).eval()
+        name, found = next((name, part) for name, part in model.named_modules() if type(part) is type(module))
+        found.load_state_dict(module.state_dict())
+    except Exception as wrong:
+        reason = " ".join(str(wrong).split())[:200] or type(wrong).__name__
+        raise UsageError(f"trace: no model of one {what} can be made ({reason}): {remedy}") from None
+    return model.to(next(module.parameters()).dtype), name
+
+
+def _counts_layers(name: str, value: Any) -> bool:
+    """Whether a setting says that layers differ by their numbers."""
+    by_number = ("layer_pattern", "max_window_layers", "no_rope_layers", "inverse_layer_idx", "sliding_window_pattern", "attn_layer")
+    return bool(value) and any(part in name for part in by_number)
+
+
 def layer_request(module: Any, inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> Request:
     """The arrays of a call of an attention module of transformers; which layer of which model it is comes later.
 
@@ -178,18 +226,22 @@ def checked_call(
     expected = module if like is None else like
     if not isinstance(module, torch.nn.Module):
         raise UsageError(f"assert_attention_close: a torch.nn.Module was expected, got {type(module).__name__}")
-    if not isinstance(expected, torch.nn.MultiheadAttention):
+    if not isinstance(expected, (torch.nn.MultiheadAttention, Mapping)):
         raise UsageError(
-            f"assert_attention_close: {type(expected).__name__} is no torch.nn.MultiheadAttention: say with like= which one it should equal"
+            f"assert_attention_close: {type(expected).__name__} is no torch.nn.MultiheadAttention: say with like= which one it should equal, "
+            "or which scenario"
         )
     if module.training and any(getattr(part, "p", getattr(part, "dropout", 0)) for part in module.modules() if _drops(part)):
         raise UsageError("assert_attention_close: the module drops weights in training mode, at random: call module.eval() first")
-    parameters = _placed(expected, module, places)
+    parameters = _placed({} if isinstance(expected, Mapping) else _parameters_of(expected), module, places)
     call_inputs = inputs
     names = ("query", "key", "value")
     if len(inputs) == 1 and not any(name in keywords for name in names):
         call_inputs = (inputs[0], inputs[0], inputs[0])  # self-attention
-    request = _mha_request(expected, parameters, call_inputs, keywords)
+    if isinstance(expected, Mapping):
+        request = _scenario_request(expected, parameters, call_inputs, keywords)
+    else:
+        request = _mha_request(expected, parameters, call_inputs, keywords)
     with torch.no_grad():
         result = module(*(call_inputs if like is None else inputs), **keywords)
     output, weights = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
@@ -203,12 +255,27 @@ def checked_call(
     return request, theirs, {torch.float16: 2e-3, torch.bfloat16: 2e-2}.get(output.dtype)
 
 
-def _placed(expected: Any, module: Any, places: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of `expected`, those in `places` from the module: by name, or several names one below the other."""
+def _scenario_request(scenario: Mapping[str, Any], parameters: Mapping[str, Any], inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> Request:
+    """A module as a scenario says it: grouped heads, rotated positions, a causal mask … Raises UsageError."""
+    import json
+
+    from headwise.program import plain
+
+    given = {**dict(zip(("query", "key", "value"), inputs)), **keywords}
+    names = ("query", "key", "value", "attn_mask", "key_padding_mask")
+    arrays = {name: given[name] for name in names if given.get(name) is not None}
+    if len({id(arrays[name]) for name in names[:3] if name in arrays}) == 1:  # self-attention
+        arrays = {name: array for name, array in arrays.items() if name not in ("key", "value")}
+    request = Request("-", text=json.dumps(scenario, default=plain))
+    request.is_complete = True
+    return _with_arrays(request, {**arrays, **parameters})
+
+
+def _placed(parameters: dict[str, Any], module: Any, places: Mapping[str, Any]) -> dict[str, Any]:
+    """These parameters, those in `places` from the module: by name, or several names one below the other."""
     import torch
 
     own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-    parameters = _parameters_of(expected)
     if not isinstance(places, Mapping):
         raise UsageError(f"parameters: a dict was expected, got {type(places).__name__}: {{'in_proj_weight': 'qkv.weight'}}")
     for name, place in places.items():

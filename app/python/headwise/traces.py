@@ -184,18 +184,24 @@ def trace(
     """Every tensor of a pass through attention.
 
     `x` is a scenario (a dict, a .json file, the name of a preset, the folder of a model), with `arrays` (a dict under
-    PyTorch's names, or files) in place of what it would make; or a torch `nn.MultiheadAttention` or
-    `F.scaled_dot_product_attention`, followed by the arguments that it would be called with:
+    PyTorch's names, or files) in place of what it would make; or a torch `nn.MultiheadAttention`,
+    `F.scaled_dot_product_attention` or an attention module of transformers, followed by the arguments that it would be called with:
 
         headwise.trace("welcome", settings={"mask.is_causal": True})
         headwise.trace({"attention": {"embed_dim": 64, "num_heads": 8}}, arrays={"query": query})
         headwise.trace(module, query, key, value, key_padding_mask=mask)
         headwise.trace(F.scaled_dot_product_attention, q, k, v, is_causal=True)
+        headwise.trace(model.layers[0].self_attn, hidden_states, position_embeddings=(cosines, sines), attention_mask=None)
 
     `dtype` is "f32" or "f64" (None: f64 for double tensors of torch, else f32), `only` the names to keep, `backward` adds the
     gradients of the sum of grad_output · output. Raises UsageError, InputError or OutOfMemoryError with the program's sentence;
     what it remarks on is a HeadwiseWarning. A module is not changed.
     """
+    if getattr(type(x), "__module__", "").startswith("transformers."):
+        from headwise.recording import layer_alone
+
+        with layer_alone(x, inputs, dict(keywords)) as request:
+            return run(request.changed(arrays, settings, dtype), backend=backend, backward=backward, only=only, strict=strict)
     request = request_of(x, inputs, arrays, settings, dtype, keywords)
     return run(request, backend=backend, backward=backward, only=only, strict=strict)
 
