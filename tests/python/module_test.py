@@ -240,6 +240,14 @@ class Comparisons(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
+    def test_the_program_s_sentences_name_what_this_module_has(self):
+        with self.assertRaisesRegex(headwise.UsageError, "add backward=True$"):
+            headwise.trace("random", only=["grad.q"])
+        with self.assertRaisesRegex(headwise.UsageError, "^dtype=: there is no such precision"):
+            headwise.trace("random", dtype="f16")
+        said = headwise.program.in_python("add them to the --input files, or use --set parameters.source=random if they are meant to be made")
+        self.assertEqual(said, "add them to arrays=, or use settings={'parameters.source': 'random'} if they are meant to be made")
+
     def test_exit_statuses_are_exceptions_with_the_programs_sentence(self):
         cases = (
             (headwise.UsageError, "did you mean", lambda: headwise.trace({"attention": {"embed_dims": 8}})),

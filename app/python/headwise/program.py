@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import warnings
@@ -105,15 +106,33 @@ def run_program(words: Sequence[str], *, given: str | None = None, accept: Seque
     raise refused
 
 
+#: The command line's words, as they are called here.
+_WORDS = (
+    (re.compile(r"--set ([a-z_.]+)=(\S+?)(?=[,;:.)]?(?:\s|$))"), r"settings={'\1': '\2'}"),
+    (re.compile(r"the --input files|--input files?"), "arrays="),
+    (re.compile(r"--set\b"), "settings="),
+    (re.compile(r"--with\b"), "theirs="),
+    (re.compile(r"--(strict|backward)\b"), r"\1=True"),
+    (re.compile(r"--(tolerance|only|dtype|backend)\b"), r"\1="),
+)
+
+
+def in_python(sentence: str) -> str:
+    """A sentence of the program in the words of this module."""
+    for word, here in _WORDS:
+        sentence = word.sub(here, sentence)
+    return sentence
+
+
 def refusal(status: int, said: str) -> HeadwiseError:
     """The exception of an exit status, from what the program said on standard error; its warnings are given at once."""
     sentences = []
     for line in said.splitlines():
         sentence = line.removeprefix("headwise: ")
         if sentence.startswith("warning: "):
-            warnings.warn(sentence.removeprefix("warning: "), HeadwiseWarning, stacklevel=caller_level())
+            warnings.warn(in_python(sentence.removeprefix("warning: ")), HeadwiseWarning, stacklevel=caller_level())
         elif sentence:
-            sentences.append(sentence)
+            sentences.append(in_python(sentence))
     return ERRORS.get(status, HeadwiseError)("\n".join(sentences) or f"headwise ended with status {status}")
 
 
