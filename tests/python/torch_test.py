@@ -380,6 +380,27 @@ class Recordings(unittest.TestCase):
                     for trace, weights in zip(recorded.values(), theirs):
                         close(trace["attn_weights"], weights)
 
+    def test_both_attentions_of_a_decoder_s_block_are_told_apart(self):
+        try:
+            import transformers
+        except ImportError:
+            self.skipTest("transformers is not installed")
+        torch.manual_seed(0)
+        sides = {f"{side}_{what}": size for side in ("encoder", "decoder") for what, size in (("layers", 2), ("attention_heads", 4), ("ffn_dim", 16))}
+        config = transformers.BartConfig(d_model=32, vocab_size=99, max_position_embeddings=64, attn_implementation="eager", **sides)
+        model, tokens = transformers.BartModel(config).eval(), torch.arange(14).reshape(2, 7) + 3
+        with headwise.record(model) as recorded, torch.no_grad():
+            theirs = model(input_ids=tokens, decoder_input_ids=tokens[:, :5], output_attentions=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", headwise.HeadwiseWarning)
+            for layer in (0, 1):
+                for name, weights in (
+                    (f"encoder.layers.{layer}.self_attn", theirs.encoder_attentions),
+                    (f"decoder.layers.{layer}.self_attn", theirs.decoder_attentions),
+                    (f"decoder.layers.{layer}.encoder_attn", theirs.cross_attentions),
+                ):
+                    close(recorded[name]["attn_weights"], weights[layer])
+
     def test_a_layer_of_transformers_is_traced_without_its_model(self):
         try:
             import transformers

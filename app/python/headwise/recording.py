@@ -125,6 +125,9 @@ class Recording(Mapping[str, Trace]):
         if not found:
             known = ", ".join(layer["name"] for layer in layers) or "none"
             raise UsageError(f"record: {name} is no layer that Headwise knows of this model: it found {known}")
+        # A decoder's block has two: the call says which of them it is.
+        crosses = "key" in request.arrays
+        found = [layer for layer in found if layer["is_cross"] == crosses] or found
         layer = max(found, key=lambda layer: len(layer["name"]))
         request.scenario = folder
         request.settings["parameters.layer"] = layer["layer"]
