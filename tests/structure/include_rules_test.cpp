@@ -43,7 +43,7 @@ const std::map<std::string, Room> rooms{
     {"app/platform", {3250, {}}},
     {"app/session", {7790, {"app/platform"}}},
     {"app/content", {5300, {"app/session"}}},
-    {"app/web", {700, {"app/session", "app/content"}}},
+    {"app/web", {720, {"app/session", "app/content"}}},
     {"app/widgets", {4580, {"app/platform", "app/session"}}},
     {"app/panels", {6970, {"app/platform", "app/session", "app/content", "app/widgets"}}},
     {"app/stage", {10150, {"app/session", "app/content", "app/widgets", "app/panels"}}},
