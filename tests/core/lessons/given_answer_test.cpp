@@ -149,6 +149,7 @@ TEST_CASE("a drawn row is scaled to 1 before it is judged, and needs a weight") 
 TEST_CASE("a painted mask is right where every pair of its box is") {
   const AskedPage mask(R"({"kind": "mask", "is": "mask_bias[0,0,0:3,0:3] = -inf"})");
   CHECK(mask.verdict("[[0,1],[0,2],[1,2]]") == "right: 3 of 9 pairs blocked");
+  CHECK(mask.verdict("[[0,1],[0,2],[2,0]]") == "wrong: 3 of 9 pairs blocked");
   CHECK(mask.verdict("[[0,1],[0,2]]") == "wrong: 2 of 9 pairs blocked");
   CHECK(mask.verdict("[]") == "wrong: 0 of 9 pairs blocked");
   CHECK(mask.verdict("[[0,3]]") == "unread");
