@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "app/cli/standard_streams.h"
+#include "core/scenario/run_record.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -21,14 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view array_extensions[] = {".npy", ".npz", ".safetensors"};
-
 std::vector<std::string> files_of(const std::string& option, const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    if (std::ranges::find(array_extensions, at->path().extension().string()) != std::end(array_extensions))
-      files.push_back(at->path().string());
+    if (is_array_file(at->path().string())) files.push_back(at->path().string());
   if (files.empty())
     throw Error(ExitStatus::input, {.where = fmt::format("{}: {}", option, folder),
                                     .what = error ? "the folder cannot be read" : "the folder has no arrays",

@@ -54,9 +54,8 @@ void add_gallery(std::vector<SiteFile>& files, const SitePicture& picture) {
       "<h1>Gallery</h1>\n<p>A picture of each view of the stage, and the command that makes it from the "
       "playlist "
       "beside it.</p>\n";
-  const Scenario welcome = preset_scenario("welcome");
+  const std::vector<StageView> offered = offered_views(preset_scenario("welcome"), StageView::one_head);
   for (const StageViewEntry& view : stage_views()) {
-    const std::vector<StageView> offered = offered_views(welcome, StageView::one_head);
     if (std::ranges::find(offered, view.view) == offered.end()) continue;
     const std::string word(stage_view_words[static_cast<std::size_t>(view.view)]);
     const std::string json = gallery_playlist(view);

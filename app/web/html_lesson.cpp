@@ -60,9 +60,8 @@ std::string view_word(StageView view) {
   return std::string(stage_view_words[static_cast<std::size_t>(view)]);
 }
 
-// The quantities of a page's texts and of its keys, each once.
-std::vector<LiveQuantity> quantities_of(const PlaylistPage& page) {
-  std::vector<LiveQuantity> all;
+// Appends the quantities of a page's texts and of its keys, each once.
+void add_quantities_of(const PlaylistPage& page, std::vector<LiveQuantity>& all) {
   const auto text = [&](const std::string& written) {
     for (LiveQuantity& quantity : live_quantities(written))
       if (std::ranges::find(all, quantity) == all.end()) all.push_back(std::move(quantity));
@@ -72,7 +71,7 @@ std::vector<LiveQuantity> quantities_of(const PlaylistPage& page) {
   };
   text(page.ask);
   text(page.caption);
-  if (!page.answer) return all;
+  if (!page.answer) return;
   text(page.answer->why);
   for (const std::string* written : {&page.answer->row, &page.answer->column}) key(*written);
   if (!page.answer->chooses()) key(page.answer->is);
@@ -81,7 +80,6 @@ std::vector<LiveQuantity> quantities_of(const PlaylistPage& page) {
     text(option.why);
     key(option.is);
   }
-  return all;
 }
 
 // Writes the pages of a playlist with the scenarios that they use.
@@ -136,26 +134,22 @@ class PageWriter {
 
   // The index of the page's scenario in the data. Pages with equal scenarios share one.
   std::size_t scenario_of(std::size_t at) {
-    const PlaylistPage& page = playlist_.pages[at];
-    std::vector<LiveQuantity> texts = quantities_of(page);
-    for (std::size_t i = 0; i < scenarios_.size(); ++i)
-      if (scenarios_[i].first == *page.scenario) {
-        for (LiveQuantity& quantity : texts)
-          if (std::ranges::find(scenarios_[i].second, quantity) == scenarios_[i].second.end())
-            scenarios_[i].second.push_back(std::move(quantity));
-        if (!computed_ || !(computed_->scenario == *page.scenario)) compute_for(at);
-        data_[i] = scenario_data(*computed_, scenarios_[i].second, tensors_);
-        return i;
-      }
+    const Scenario& scenario = *playlist_.pages[at].scenario;
     compute_for(at);
+    const auto known = std::ranges::find(scenarios_, scenario);
+    if (known != scenarios_.end()) return static_cast<std::size_t>(known - scenarios_.begin());
+    std::vector<LiveQuantity> texts;
+    for (const PlaylistPage& page : std::span(playlist_.pages).subspan(at))
+      if (*page.scenario == scenario) add_quantities_of(page, texts);
     data_.push_back(scenario_data(*computed_, texts, tensors_));
-    scenarios_.emplace_back(*page.scenario, std::move(texts));
+    scenarios_.push_back(scenario);
     return scenarios_.size() - 1;
   }
 
   void compute_for(std::size_t at) {
     try {
-      computed_ = compute(*playlist_.pages[at].scenario, computed_.get());
+      const Scenario& scenario = *playlist_.pages[at].scenario;
+      if (!computed_ || !(computed_->scenario == scenario)) computed_ = compute(scenario, computed_.get());
     } catch (const Error& error) {
       throw Error(error.status(), {.where = fmt::format("{}: page {}", name_, at + 1), .what = error.what()});
     }
@@ -249,7 +243,7 @@ class PageWriter {
   const PagePicture& picture_;
   PageJson pages_, data_ = PageJson::array();
   PageTensors tensors_;
-  std::vector<std::pair<Scenario, std::vector<LiveQuantity>>> scenarios_;  // in the order of data_
+  std::vector<Scenario> scenarios_;  // in the order of data_
   std::vector<std::string> pictures_, pictured_;
   ComputationPtr computed_;
 };

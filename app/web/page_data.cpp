@@ -41,6 +41,8 @@ constexpr std::array<std::string_view, 17> combine_words{"given",
                                                          "softmax_gradient",
                                                          "layer_norm_gradient"};
 
+static_assert(combine_words.size() == static_cast<std::size_t>(Combine::layer_norm_gradient) + 1);
+
 std::string_view combine_word(Combine combine) {
   return combine_words[static_cast<std::size_t>(combine)];
 }

@@ -13,10 +13,7 @@ SCRIPT = (HERE / "../../app/web/page/attention.js").read_text() + (HERE / "check
 
 
 def main() -> int:
-    installed = browsers.available()
-    if not installed:
-        print("Neither Chromium nor Firefox with python3-websocket is installed: nothing is tested")
-        return 77
+    installed = browsers.installed_or_skip()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "cases.json"
         made = subprocess.run([sys.executable, HERE / "random_scenarios.py", os.environ["HEADWISE_PROGRAM"], "-o", file,

@@ -16,6 +16,7 @@ import shutil
 import signal
 import string
 import subprocess
+import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -47,6 +48,15 @@ def program_of(name: str) -> Optional[str]:
 def available() -> list[str]:
     """The browsers that `open_browser` can open here."""
     return [name for name in PROGRAMS if websocket is not None and program_of(name)]
+
+
+def installed_or_skip() -> list[str]:
+    """The same; where there is none, ends the program with 77, which says that nothing was tested."""
+    installed = available()
+    if not installed:
+        print("Neither Chromium nor Firefox with python3-websocket is installed: nothing is tested")
+        sys.exit(77)
+    return installed
 
 
 # ---- keys ----

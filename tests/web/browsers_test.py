@@ -8,7 +8,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
-from browsers import BrowserError, Page, available, open_browser
+from browsers import BrowserError, Page, available, installed_or_skip, open_browser
 
 PAGE = """<!DOCTYPE html><html lang="en"><title>Trial</title>
 <meta name="viewport" content="width=device-width">
@@ -220,7 +220,5 @@ def load_tests(loader: unittest.TestLoader, tests: unittest.TestSuite, pattern: 
 
 
 if __name__ == "__main__":
-    if not available():
-        print("Neither Chromium nor Firefox with python3-websocket is installed: nothing is tested")
-        sys.exit(77)
+    installed_or_skip()
     unittest.main(argv=[sys.argv[0], *sys.argv[1:]])

@@ -388,10 +388,7 @@ def tests_of(browser: str) -> type[Pages]:
 
 
 if __name__ == "__main__":
-    installed = browsers.available()
-    if not installed:
-        print("Neither Chromium nor Firefox with python3-websocket is installed: nothing is tested")
-        sys.exit(77)
+    installed = browsers.installed_or_skip()
     loader = unittest.TestLoader()
     chosen = [name for name in sys.argv[1:] if name in installed] or installed
     wanted = [word for word in sys.argv[1:] if word not in installed]

@@ -3,7 +3,7 @@ const Questions = (reader) => {
   "use strict";
 
   const { element, button, paragraphs } = Elements;
-  const { answerWords, giveAnswer, readAnswers, keep, traceOf } = reader;
+  const { answerWords, giveAnswer, takeBack, readAnswers, keep, traceOf } = reader;
   const show = (change) => reader.show(change);
 
   function answer(walk, given) {
@@ -13,7 +13,7 @@ const Questions = (reader) => {
   }
 
   function answerAgain(walk) {
-    Object.assign(walk, { answered: false, given: null, right: null, verdict: "", bars: null, typed: "", message: "" });
+    takeBack(walk);
     keep();
     show({ focus: "question" });
   }

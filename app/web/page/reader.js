@@ -36,11 +36,11 @@ const Reader = async () => {
 
   // --- What the reader has done, page by page ---
 
-  // given: the answer; shown: the answer was asked for; right: true, false or null
+  // given: the answer, null where it was asked to be shown; right: true, false or null
+  const unanswered = () => ({ answered: false, given: null, right: null, verdict: "", typed: "", bars: null, painted: new Set(), message: "" });
   const walks = lesson.pages.map((page, at) => ({
     at, page, settings: null, gains: null, step: null, view: null, head: null, picture: 0, pin: null, row: null,
-    answered: false, given: null, right: null, verdict: "",
-    typed: "", bars: null, painted: new Set(), message: "",
+    ...unanswered(),
   }));
   // The page that is shown, who reads, and what shows the page anew (lesson.js).
   const reader = { current: 0, name: "", show: () => {} };
@@ -62,7 +62,7 @@ const Reader = async () => {
   // The next one at this computer begins anew.
   function forget() {
     reader.name = "";
-    for (const walk of walks) Object.assign(walk, { answered: false, given: null, right: null, verdict: "", bars: null, typed: "", message: "" });
+    walks.forEach(takeBack);
     try {
       localStorage.removeItem(storageKey);
     } catch {
@@ -156,6 +156,8 @@ const Reader = async () => {
   // The texts beside an answer, as Answers wants them.
   const answerWords = (walk) => Answers.words(walk.page.answer, askedSubject(walk));
 
+  const takeBack = (walk) => Object.assign(walk, unanswered());
+
   function giveAnswer(walk, given) {
     walk.answered = true;
     walk.given = given;
@@ -201,6 +203,6 @@ const Reader = async () => {
 
   return Object.assign(reader, {
     lesson, walks, questions, homeworkAt, restore, keep, forget, dataOf, isChanged, traceOf, subjectOf, wordsOf, isAsking, isVeiled,
-    placeOf, pinOf, answerWords, giveAnswer, readAnswers, judge, homeworkFile,
+    placeOf, pinOf, answerWords, giveAnswer, takeBack, readAnswers, homeworkFile,
   });
 };

@@ -260,12 +260,12 @@ const Stage = (reader, answer) => {
     const shown = view(result, sizes.result, own, { rows: both.rows && (narrow || !left), columns: false }, veiled);
     const upper = view(above, sizes.above, over, { rows: false, columns: Maps.hasWords(above.columnAxis) }, before(above));
     const side = view(left, narrow ? cellSizes(left, null, null, slim).result : sizes.left, besides, { rows: Maps.hasWords(left.rowAxis), columns: false }, before(left));
-    const [over_, beside, result_] = [upper, side, shown].map((each) => figureOf(walk, each));
+    const [aboveFigure, leftFigure, resultFigure] = [upper, side, shown].map((each) => figureOf(walk, each));
     // In one column the result comes first, and what is said of its cells.
     const node = narrow
-      ? element("div", { class: "stack" }, result_, slot, beside, over_)
-      : element("div", { class: "product" }, element("div", { class: "corner" }), element("div", { class: "above" }, over_),
-        element("div", { class: "left" }, beside), element("div", { class: "result" }, result_));
+      ? element("div", { class: "stack" }, resultFigure, slot, leftFigure, aboveFigure)
+      : element("div", { class: "product" }, element("div", { class: "corner" }), element("div", { class: "above" }, aboveFigure),
+        element("div", { class: "left" }, leftFigure), element("div", { class: "result" }, resultFigure));
     return { node, result: shown, legends: legendsOf([[left, besides], [above, over], [result, own]]) };
   }
 
@@ -414,13 +414,13 @@ const Stage = (reader, answer) => {
     box.append(check("causal", "causal mask", settings.mask.is_causal === true, () => change(walk, (all) => {
       all.mask.is_causal = !all.mask.is_causal;
     })));
-    const window_ = element("input", { id: "switch-window", type: "number", min: "1", max: String(Math.max(trace.sizes.L, trace.sizes.S)), value: settings.mask.sliding_window || "", "aria-label": "sliding window, in keys", placeholder: "none",
+    const widthField = element("input", { id: "switch-window", type: "number", min: "1", max: String(Math.max(trace.sizes.L, trace.sizes.S)), value: settings.mask.sliding_window || "", "aria-label": "sliding window, in keys", placeholder: "none",
       onchange: () => change(walk, (all) => {
-        const wanted = Number.parseInt(window_.value, 10);
+        const wanted = Number.parseInt(widthField.value, 10);
         all.mask.sliding_window = wanted >= 1 ? wanted : null;
       }) });
-    window_.addEventListener("keydown", (event) => event.stopPropagation());
-    box.append(element("label", { class: "check" }, "window ", window_, " keys"));
+    widthField.addEventListener("keydown", (event) => event.stopPropagation());
+    box.append(element("label", { class: "check" }, "window ", widthField, " keys"));
     if (isChanged(walk)) box.append(button("Restore its settings", () => restorePage(walk), { class: "quiet" }));
     const isElsewhere = [walk.step, walk.view, walk.head, walk.row].some((moved) => moved !== null) || walk.picture > 0;
     if (isElsewhere) box.append(button("Back to this page", () => {
