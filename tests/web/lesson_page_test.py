@@ -346,7 +346,7 @@ class Pages(unittest.TestCase):
              {"embed_dim": 16, "num_heads": 2}}, "step": "softmax", "view": "all_heads"},
             {"title": HOSTILE, "ask": HOSTILE, "caption": HOSTILE, "step": "scores",
              "answer": {"kind": "choice", "options": [{"text": HOSTILE, "is": "L > 0", "why": HOSTILE}, {"text": "__proto__", "is": "L < 0"}]}},
-            {"title": "constructor", "ask": "{__proto__} {constructor[0]} {toString}", "caption": "{if constructor: a | else: b}",
+            {"title": "constructor", "ask": "__proto__ {if inputs.source = '__proto__': a | else: b} toString", "caption": "{L}",
              "answer": {"kind": "number", "is": "L", "unit": HOSTILE}}], title=HOSTILE)
         page = self.open(path)
         for at in range(4):
@@ -374,6 +374,13 @@ class Pages(unittest.TestCase):
         page.key("ArrowRight")
         self.assertIn("12 here.", page.run("return document.body.innerText"))
         self.check_silent(page)
+
+    def test_names_that_a_script_would_know_are_no_numbers_of_a_text(self) -> None:
+        for name in ("__proto__", "constructor[0]", "toString"):
+            with self.assertRaises(subprocess.CalledProcessError) as refused:
+                self.playlist(f"names-{name[:5]}", [{"step": "scores"}, {"caption": f"{{{name}}}"}])
+            self.assertEqual(refused.exception.returncode, 2)
+            self.assertIn("page 2: a number in a text", refused.exception.stderr)
 
     def test_the_file_is_small_and_loads_nothing(self) -> None:
         for lesson in LESSONS:
