@@ -10,6 +10,12 @@ for file in bin/headwise share/applications/headwise.desktop share/icons/hicolor
   share/doc/headwise/README.md share/doc/headwise/docs/window.md; do
   [ -s "$folder/$file" ] || { echo "not installed: $file" >&2; exit 1; }
 done
+# A desktop picks an icon by its folder, and believes it.
+for size in 48 64 128 256; do
+  icon=$folder/share/icons/hicolor/${size}x$size/apps/headwise.png
+  [ "$(od -An -tu1 -j16 -N8 "$icon" | tr -s ' ')" = " 0 0 $((size / 256)) $((size % 256)) 0 0 $((size / 256)) $((size % 256))" ] ||
+    { echo "$icon is no PNG of $size by $size pixels" >&2; exit 1; }
+done
 # The library is asked for by its component (library.sh).
 [ ! -e "$folder/include" ] && [ ! -e "$folder/lib" ] || { echo "the library was installed without being asked for" >&2; exit 1; }
 # The program needs nothing beside it, and the pictures of the documents are there.
