@@ -190,17 +190,20 @@ class PageWriter {
     return table;
   }
 
-  // "rrggbb" 256 times, for each theme a page may have.
+  // "rrggbb", of a table 256 times, for each theme a page may have.
   static PageJson color_tables() {
+    const auto hex = [](Rgba8 color) { return fmt::format("{:02x}{:02x}{:02x}", color.r, color.g, color.b); };
     PageJson themes = PageJson::object();
-    for (const Theme theme : {Theme::light, Theme::dark})
+    for (const Theme theme : {Theme::light, Theme::dark}) {
+      PageJson& own = themes[std::string(theme_names[static_cast<std::size_t>(theme)])];
       for (const ColorMap map : {ColorMap::viridis, ColorMap::blue_orange}) {
         std::string colors;
-        for (const Rgba8& color : color_table(map, theme))
-          colors += fmt::format("{:02x}{:02x}{:02x}", color.r, color.g, color.b);
-        themes[std::string(theme_names[static_cast<std::size_t>(theme)])]
-              [map == ColorMap::viridis ? "probabilities" : "signed"] = colors;
+        for (const Rgba8& color : color_table(map, theme)) colors += hex(color);
+        own[map == ColorMap::viridis ? "probabilities" : "signed"] = colors;
       }
+      own["blocked"] = hex(blocked_color(theme));
+      own["nan"] = hex(nan_color(theme));
+    }
     return themes;
   }
 

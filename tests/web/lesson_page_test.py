@@ -6,6 +6,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
+from collections import Counter
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,46 @@ import browsers
 
 PROGRAM = os.environ.get("HEADWISE_PROGRAM", "headwise")
 LESSONS = ("first_walk", "questions", "break_it", "heads_differ")
+# Pages with cells of every kind: a preset, what is set, the step, the view and the head.
+COLORED: list[tuple[str, list[str], str, str, int]] = [
+    ("random", ["attention.embed_dim=16", "attention.num_heads=2"], "project", "one_head", 0),
+    ("grouped_query", [], "scores", "one_head", 5),
+    ("hand_made", ["mask.is_causal=true"], "mask", "one_head", 4),                       # blocked
+    ("hand_made", ["mask.is_causal=true"], "softmax", "all_heads", 0),
+    ("hand_made", ["mask.is_causal=true", "mask.value=-1"], "softmax", "one_head", 4),   # blocked, and yet with a weight
+    ("hand_made", ["mask.preset=padding:12"], "softmax", "one_head", 0),                 # NaN
+    ("hand_made", ['edits=[{"tensor":"query","index":[0,11,0],"value":3e38},{"tensor":"in_proj_weight","index":[320,0],"value":10}]'],
+     "split_heads", "one_head", 4),                                                      # ∞
+    ("welcome", [], "softmax", "head_rows", 0),
+    ("cross_attention", [], "weighted_sum", "one_head", 1),
+    ("hand_made", ["heads.gain=[0,1,1,1,1,0.5,1,1]"], "concat", "one_head", 1),          # muted
+]
+BLOCKED, NAN = (0x6e, 0x74, 0x7d), (0xb4, 0, 0xfc)
+# Of each map on the stage: its cells as [index in its tensor, [red, green, blue]], the colour of most of a cell's pixels.
+CELLS = """for (const view of headwise.views()) {
+        [view.marks, view.cursor, view.options.pinned] = [[], null, null];
+        view.draw();
+    }
+    const commonest = (pixels, width, [left, top, across, down]) => {
+        const counts = new Map();
+        for (let y = top; y < top + down; y += 1)
+            for (const color of pixels.subarray(y * width + left, y * width + left + across)) counts.set(color, (counts.get(color) || 0) + 1);
+        counts.delete(0);   // the gap between cells is transparent
+        const [color] = [...counts].reduce((most, each) => (each[1] > most[1] ? each : most));
+        return [color & 255, (color >> 8) & 255, (color >> 16) & 255];
+    };
+    return headwise.views().map((view) => {
+        const { canvas, plane, options } = view;
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+        copy.drawImage(canvas, 0, 0);
+        const pixels = new Uint32Array(copy.getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+        const cells = [];
+        for (let row = 0; row < plane.rows; row += 1)
+            for (let column = 0; column < plane.columns; column += 1)
+                cells.push([plane.index(row, column), commonest(pixels, canvas.width, view.rect(row, column))]);
+        return { tensor: plane.name, shape: view.trace.tensors[plane.name].shape, range: options.range, cells };
+    });"""
+Color = tuple[int, int, int]
 HOSTILE = "</script><script>window.harm=1</script><img src=x onerror=\"window.harm=1\">\"'&<!--"
 
 
@@ -23,6 +66,20 @@ def program(*words: str, **more: Any) -> str:
 def said_by_program(lesson: str) -> list[dict[str, Any]]:
     pages: list[dict[str, Any]] = json.loads(program("info", lesson, "--json"))["pages"]
     return pages
+
+
+def pixels_of(png: bytes) -> tuple[int, bytes]:
+    """The width and the bytes of an 8-bit RGB PNG without filters, as Headwise writes it."""
+    at, data, width = 8, b"", 0
+    while at < len(png):
+        length, kind = int.from_bytes(png[at:at + 4], "big"), png[at + 4:at + 8]
+        if kind == b"IHDR":
+            width = int.from_bytes(png[at + 8:at + 12], "big")
+        if kind == b"IDAT":
+            data += png[at + 8:at + 8 + length]
+        at += 12 + length
+    rows, line = zlib.decompress(data), 1 + 3 * width
+    return width, b"".join(rows[begin + 1:begin + line] for begin in range(0, len(rows), line))
 
 
 class Pages(unittest.TestCase):
@@ -124,6 +181,66 @@ class Pages(unittest.TestCase):
             largest = max(abs(number) for number in theirs)
             for mine, its in zip(ours, theirs):
                 self.assertAlmostEqual(mine, its, delta=2e-5 * largest)
+
+    # What it draws
+
+    def cells_of_program(self, words: list[str]) -> list[Color]:
+        """The colours of the cells in an exported picture, row by row and map by map: where they lie is said by the SVG."""
+        for file, more in (("map.svg", ["--cell-titles"]), ("map.png", [])):
+            program("export", *words, "--scale", "8", *more, "-o", str(self.path(file)), "-q")
+        width, pixels = pixels_of(self.path("map.png").read_bytes())
+        box = re.compile(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"[^>]*><title>')
+        colors = []
+        for found in box.finditer(self.path("map.svg").read_text()):
+            left, top, across, down = (round(float(number)) for number in found.groups())
+            lines = [pixels[3 * (y * width + left):3 * (y * width + left + across)] for y in range(top, top + down)]
+            [(color, _)] = Counter(line[i:i + 3] for line in lines for i in range(0, len(line), 3)).most_common(1)
+            colors.append((color[0], color[1], color[2]))
+        return colors
+
+    def check_colors(self, page: Any, words: list[str]) -> set[Color]:
+        """Compares every cell on the stage, and gives the colours seen."""
+        known: dict[str, list[Color]] = {}
+        seen: set[Color] = set()
+        for shown in page.run(CELLS):
+            shape, (low, high) = shown["shape"], shown["range"]
+            inner = shape[1:] if len(shape) > 2 else shape      # of the first batch
+            of_all = [*words, "--tensor", shown["tensor"], f"--range={low!r}:{high!r}", *(["--head", "all"] if len(shape) == 4 else [])]
+            request = " ".join(of_all)
+            if request not in known:
+                known[request] = self.cells_of_program(of_all)
+            theirs = known[request]
+            self.assertEqual(len(theirs), prod(inner), request)
+            for index, color in shown["cells"]:
+                at = 0
+                for size, i in zip(inner, index[-len(inner):]):
+                    at = at * size + i
+                apart = max(abs(mine - its) for mine, its in zip(color, theirs[at]))
+                self.assertLessEqual(apart, 2, f"{shown['tensor']}{index} is {color}, and {theirs[at]} in {request}")
+                seen.add(theirs[at])
+        return seen
+
+    def test_each_cell_has_the_colour_that_it_has_in_the_programs_picture(self) -> None:
+        path = self.playlist("colored", [{"scenario": preset, "set": changes, "step": step, "view": view, "head": head, "caption": "{L}"}
+                                         for preset, changes, step, view, head in COLORED])
+        for theme, kinds in (("light", {BLOCKED, NAN}), ("dark", set())):
+            page = self.open(path, dark=theme == "dark", reduced_motion=True, width=1400, height=1000)
+            seen: set[Color] = set()
+            for at, (preset, changes, step, view, _) in enumerate(COLORED):
+                if theme == "dark" and step not in ("mask", "project"):
+                    continue    # one table is the same in both
+                page.run("headwise.turnTo(args[0]);", at)
+                with self.subTest(theme=theme, page=at + 1, step=step, view=view):
+                    words = [preset, "--theme", theme, *[word for each in changes for word in ("--set", each)]]
+                    seen |= self.check_colors(page, words)
+            self.assertEqual(kinds - seen, set())
+            if theme == "light":
+                page.run("document.querySelector('#switch-mute').click();")     # of the last page, the head that it shows
+                self.check_colors(page, ["hand_made", "--set", "heads.gain=[0,0,1,1,1,0.5,1,1]"])
+                page.run("const [{options}] = headwise.views(); options.table = options.table.map(([r, g, b]) => [r, g, b < 128 ? b + 3 : b - 3]);")
+                with self.assertRaises(AssertionError):
+                    self.check_colors(page, ["hand_made", "--set", "heads.gain=[0,0,1,1,1,0.5,1,1]"])
+            self.check_silent(page)
 
     # What a reader does
 

@@ -95,34 +95,43 @@ const Maps = (() => {
   }
   const isBlocked = (trace, at) => trace.tensors.mask_bias.data[at] === -Infinity;
 
-  const maskedNames = new Set(["mask_bias", "masked_scores", "attn_weights", "dropped_weights"]);
-  // Whether a mask blocks this pair, in a map that masks have acted on.
+  const maskedNames = new Set(["mask_bias", "masked_scores", "attn_weights", "dropped_weights", "attn_output_weights"]);
+  // Whether this cell is only blocked, in a map that masks have acted on: its number says no more than the mask. Of the
+  // mean of the heads, where all of them are blocked. (cell_kind in core/export/heatmap.h)
   function blockedAt(trace, plane, row, column) {
     const mask = trace.tensors.mask_bias;
     if (!mask || !maskedNames.has(plane.name)) return false;
     const value = plane.at(row, column);
-    const open = plane.name !== "masked_scores" && plane.name !== "mask_bias" && value !== 0;
-    return !open && Provenance.valueAt(mask, plane.index(row, column)) === -Infinity;
+    const fill = trace.settings.mask.value;
+    const isFill = typeof fill === "number" && (value === fill || value === Math.fround(fill));
+    if (value !== 0 && value !== -Infinity && !isFill) return false;
+    const at = plane.index(row, column);
+    const heads = at.length === 4 ? [at[1]] : Array.from({ length: mask.shape[1] }, (_, head) => head);
+    return heads.every((head) => Provenance.valueAt(mask, [at[0], head, ...at.slice(-2)]) === -Infinity);
   }
 
   // Letters as large as the page's own.
   const scale = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
   const fontOf = (pixels) => `${Math.round(pixels * scale())}px system-ui, sans-serif`;
 
+  // "rrggbb…" as colours, each [red, green, blue].
   function colorTable(hex) {
-    return Array.from({ length: hex.length / 6 }, (_, i) => `#${hex.slice(6 * i, 6 * i + 6)}`);
+    return Array.from({ length: hex.length / 6 }, (_, i) => [0, 2, 4].map((at) => parseInt(hex.slice(6 * i + at, 6 * i + at + 2), 16)));
   }
+  const cssColor = ([r, g, b]) => `rgb(${r},${g},${b})`;
 
+  // Between the two entries beside its place in the table, as the program colours it (core/export/color_map.h). NaN has none.
   function colorOf(table, value, [lo, hi]) {
     if (Number.isNaN(value)) return null;
-    if (hi <= lo) return table[127];
-    const share = Math.min(1, Math.max(0, (value - lo) / (hi - lo)));
-    return table[Math.round(255 * share)];
+    const share = Number.isFinite(value) && hi <= lo ? 0.5 : value <= lo ? 0 : value >= hi ? 1 : (value - lo) / (hi - lo);
+    const place = 255 * share;
+    const entry = Math.floor(place);
+    const next = table[Math.min(entry + 1, 255)];
+    return table[entry].map((channel, i) => Math.round(channel + (place - entry) * (next[i] - channel)));
   }
 
   // Dark letters on light cells.
-  function inkOn(color) {
-    const [r, g, b] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+  function inkOn([r, g, b]) {
     return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111" : "#fff";
   }
 
@@ -293,18 +302,18 @@ const Maps = (() => {
         return;
       }
       if (blockedAt(trace, plane, row, column)) {
-        fill(colors.blocked);
-        this.drawCross(context, row, column, colors.soft);
+        fill(cssColor(colors.blocked));
+        this.drawCross(context, row, column, inkOn(colors.blocked));
         return;
       }
       const value = plane.at(row, column);
-      const color = colorOf(options.table, value, options.range);
-      fill(color || colors.nan);
+      const color = colorOf(options.table, value, options.range) || colors.nan;
+      fill(cssColor(color));
       if (width < 21 || height < 13) return;
       context.font = fontOf(width < 27 * scale() ? 9 : 11);
       context.textAlign = "center";
       context.textBaseline = "middle";
-      context.fillStyle = color ? inkOn(color) : "#fff";
+      context.fillStyle = inkOn(color);
       context.fillText(shortNumber(value), x + (width - gap) / 2, y + (height - gap) / 2, width - 3);
     }
 
@@ -406,7 +415,7 @@ const Maps = (() => {
     const context = canvas.getContext("2d");
     context.scale(ratio, ratio);
     for (let x = 0; x < width; x += 1) {
-      context.fillStyle = table[Math.round((255 * x) / (width - 1))];
+      context.fillStyle = cssColor(colorOf(table, x, [0, width - 1]));
       context.fillRect(x, 0, 1, height);
     }
     context.strokeStyle = colors.soft;

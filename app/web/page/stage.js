@@ -12,17 +12,18 @@ const Stage = (reader, answer) => {
   const darkMedia = window.matchMedia("(prefers-color-scheme: dark)");
   const stillMedia = window.matchMedia("(prefers-reduced-motion: reduce)");
   const themes = {
-    light: { accent: "#c2410c", soft: "#5b6068", veil: "#d5d9df", blocked: "#e8e9ec", nan: "#a3195b", source: "#1d6fd1", pin: "#111" },
-    dark: { accent: "#ffb454", soft: "#9aa3af", veil: "#343a44", blocked: "#2a2f37", nan: "#d6408a", source: "#6cb2ff", pin: "#fff" },
+    light: { accent: "#c2410c", soft: "#5b6068", veil: "#d5d9df", source: "#1d6fd1", pin: "#111" },
+    dark: { accent: "#ffb454", soft: "#9aa3af", veil: "#343a44", source: "#6cb2ff", pin: "#fff" },
   };
   let printing = false; // on paper the light theme
   const themeName = () => (darkMedia.matches && !printing ? "dark" : "light");
+  // Those of cells are the program's.
   const tables = {};
-  for (const theme of ["light", "dark"])
-    tables[theme] = {
-      probabilities: Maps.colorTable(lesson.colors[theme].probabilities),
-      signed: Maps.colorTable(lesson.colors[theme].signed),
-    };
+  for (const theme of ["light", "dark"]) {
+    const { probabilities, signed, blocked, nan } = lesson.colors[theme];
+    tables[theme] = { probabilities: Maps.colorTable(probabilities), signed: Maps.colorTable(signed) };
+    Object.assign(themes[theme], { blocked: Maps.colorTable(blocked)[0], nan: Maps.colorTable(nan)[0] });
+  }
 
   // --- The stage ---
 
