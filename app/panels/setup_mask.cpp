@@ -114,26 +114,6 @@ void draw_alignment(SetupRows& rows) {
   }
 }
 
-void draw_qk_norm(SetupRows& rows) {
-  AttentionSpec& a = rows.scenario().attention;
-  if (rows.scenario().op == Op::scaled_dot_product_attention ||
-      !rows.rare("setup/qk_norm", a.qk_norm.has_value()))
-    return;
-  constexpr std::array<std::string_view, 4> places{"off", "head", "whole", "RoPE, head"};
-  int place = a.qk_norm ? 1 + static_cast<int>(*a.qk_norm) : 0;
-  if (rows.choice(setup_row("setup/qk_norm"), places, place)) {
-    a.qk_norm.reset();
-    if (place > 0) a.qk_norm = static_cast<QkNorm>(place - 1);
-    rows.edited("setup/qk_norm", a.qk_norm ? "q and k normalised" : "q and k not normalised", false);
-  }
-  if (!a.qk_norm) return;
-  constexpr std::array<std::string_view, 3> kinds{"RMS", "layer", "L2"};
-  int kind = static_cast<int>(a.qk_norm_kind);
-  if (!rows.choice(setup_row("setup/qk_norm_kind"), kinds, kind)) return;
-  a.qk_norm_kind = static_cast<NormKind>(kind);
-  rows.edited("setup/qk_norm_kind", fmt::format("QK-norm by {}", kinds[static_cast<std::size_t>(kind)]), false);
-}
-
 constexpr std::array<std::string_view, 2> operators{"MHA", "SDPA"};
 
 }  // namespace
@@ -210,7 +190,6 @@ void draw_setup_scale(SetupRows& rows) {
         if (!setting.tooltip.empty() && setting.option() == row.key)
           draw(setting, row, a.*member, is_set(a, member));
     });
-  draw_qk_norm(rows);
   if (a.dropout > 0.0) {
     auto seed = static_cast<std::int64_t>(a.dropout_seed);
     rows.integer(setup_row("setup/dropout_seed", "dropout seed"), seed, {.least = 0});
