@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Makes what is handed out, in build/package: ./package.sh deb|tar|wheel; wheel-tools fetches what a wheel needs of PyPI, and no more.
+# ./package.sh deb arm64 makes the package of another architecture, here (third_party/arm64.cmake).
 # ./package.sh api makes the API pages of the library, in build/api.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -81,18 +82,53 @@ package_tar() {
   say "made $root/build/package/$name.tar.xz"
 }
 
-# A Debian package, the same bytes for the same commit. What Debian's lintian says against it is an error.
+# What Debian's arm64 has of [build], for the compiler, in a folder of its own: libimgui-dev, for one, cannot be installed for two
+# architectures. DEBIAN has what dpkg-shlibdeps asks of the packages of libraries, if they are not installed.
+make_arm64_sysroot() {
+  local sysroot=$root/build/arm64-sysroot names work deb kind link to
+  local -a apt
+  names=$(packages_of build | grep -E -- '-dev$|^fonts-')
+  [ "$(cat "$sysroot/DEBIAN/packages" 2>/dev/null)" != "$names" ] || return 0
+  say "fetching the libraries of arm64"
+  rm -rf "$sysroot"
+  work=$sysroot/DEBIAN/apt
+  mkdir -p "$work/lists/partial" "$work/archives/partial"
+  : >"$work/status"
+  apt=(apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User= -o Debug::NoLocking=1
+       -o Dir::State="$work" -o Dir::State::status="$work/status" -o Dir::Cache="$work")
+  "${apt[@]}" update >&2
+  "${apt[@]}" install -y --download-only --no-install-recommends $names >&2
+  for deb in "$work"/archives/*.deb; do
+    dpkg-deb -x "$deb" "$sysroot"
+    dpkg-deb -e "$deb" "$work/control"
+    for kind in symbols shlibs; do
+      [ ! -f "$work/control/$kind" ] || cat "$work/control/$kind" >>"$sysroot/DEBIAN/$kind"
+    done
+    rm -rf "$work/control"
+  done
+  # libz.so, for one, names its library from the root: the linker would find none, and take libz.a.
+  find "$sysroot" -type l -lname '/*' -printf '%p %l\n' | while read -r link to; do ln -sfn "$sysroot$to" "$link"; done
+  rm -rf "$work"
+  printf '%s\n' "$names" >"$sysroot/DEBIAN/packages"
+}
+
+# package_deb release|arm64: a Debian package, the same bytes for the same commit. What Debian's lintian says against it is an error.
 package_deb() {
-  local work=$root/build/package/deb said made
+  local preset=$1 work=$root/build/package/deb said made
   install_missing build package
-  build release headwise_installed
+  if [ "$preset" = arm64 ]; then
+    install_missing arm64
+    make_arm64_sysroot
+    export DEB_HOST_ARCH=arm64  # for dpkg-shlibdeps
+  fi
+  build "$preset" headwise_installed
   SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)}
   export SOURCE_DATE_EPOCH
   # cpack writes the modes of its own files into the archive.
   umask 022
   rm -rf "$work"
   mkdir -p "$work"
-  said=$(cd "$root/build/release" && cpack -G DEB -B "$work" 2>&1) || { printf '%s\n' "$said" >&2; return 1; }
+  said=$(cd "$root/build/$preset" && cpack -G DEB -B "$work" 2>&1) || { printf '%s\n' "$said" >&2; return 1; }
   made=$(echo "$work"/headwise_*.deb)
   lintian --allow-root --fail-on error,warning "$made" >&2
   mv "$made" "$root/build/package/"
@@ -115,14 +151,15 @@ package_api() {
   say "made $root/build/api/html/index.html"
 }
 
-case ${1:-} in
-  deb) package_deb ;;
+case $* in
+  deb) package_deb release ;;
+  "deb arm64") package_deb arm64 ;;
   tar) package_tar ;;
   wheel) package_wheel ;;
   wheel-tools) fetch_wheel_tools ;;
   api) package_api ;;
   *)
-    echo "usage: ./package.sh deb|tar|wheel|wheel-tools|api" >&2
+    echo "usage: ./package.sh deb [arm64]|tar|wheel|wheel-tools|api" >&2
     exit 2
     ;;
 esac

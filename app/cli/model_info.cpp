@@ -16,6 +16,7 @@
 #include "core/model/layers/layer_parameters.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/model/layers/layer_tensors.h"
+#include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/memory.h"
@@ -91,7 +92,9 @@ std::string family_text(const AttentionLayer& layer) {
 template <class F>
 void for_numbers_of_layer(const LayerAttention& attention, F&& f) {
   for_options_with<LayerOptions>(set_by_layer, [&](const OptionRow& row, auto member) {
-    if (row.key != std::string_view("rotary_base")) f(row.key, attention.*member, is_set(attention, member));
+    if constexpr (std::is_convertible_v<decltype(attention.*member), std::optional<double>>)
+      if (row.key != std::string_view("rotary_base"))
+        f(row.key, attention.*member, is_set(attention, member));
   });
 }
 
@@ -112,6 +115,9 @@ std::string described(const AttentionLayer& layer) {
   for_numbers_of_layer(attention, [&](std::string_view key, std::optional<double> value, bool set) {
     if (set && key != "scale") text += fmt::format(", {} {:g}", key, *value);
   });
+  if (attention.qk_norm)
+    text +=
+        fmt::format(", qk_norm {} ({})", choice_name(*attention.qk_norm), choice_name(attention.qk_norm_kind));
   if (attention.alibi)
     text += attention.alibi_scale == 1.0
                 ? ", ALiBi positions"
@@ -298,6 +304,7 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
     for_numbers_of_layer(attention, [&](const char* key, std::optional<double> value, bool) {
       entry[key] = value_or_null(value);
     });
+    entry["qk_norm"] = attention.qk_norm ? nlohmann::ordered_json(choice_name(*attention.qk_norm)) : nullptr;
     entry.update(
         {{"sliding_window", value_or_null(attention.sliding_window)},
          {"positions", positions_json(attention)},

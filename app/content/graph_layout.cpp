@@ -29,7 +29,8 @@ struct DrawnTensor {
 // clang-format off
 constexpr auto drawn = std::to_array<DrawnTensor>({
     {Id::query, -1.0}, {Id::key}, {Id::value, 1.0}, {Id::q, -1.0}, {Id::k}, {Id::v, 1.0},
-    {Id::q_heads, -1.0}, {Id::k_heads}, {Id::v_heads, 1.0}, {Id::q_rotary, -1.0}, {Id::k_rotary},
+    {Id::q_heads, -1.0}, {Id::k_heads}, {Id::v_heads, 1.0}, {Id::q_normed, -1.0}, {Id::k_normed},
+    {Id::q_rotary, -1.0}, {Id::k_rotary},
     {Id::scores, -0.5}, {Id::scaled_scores, -0.5}, {Id::mask_bias, 0.4}, {Id::masked_scores, -0.5},
     {Id::attn_weights, -0.5}, {Id::dropped_weights, -0.5}, {Id::head_output}, {Id::concat}, {Id::output},
     {Id::residual_output}, {Id::layer_norm_output}});
@@ -126,6 +127,8 @@ constexpr std::array known_sizes{
     Id::v_heads,
     Id::k_rotary,
     Id::q_rotary,
+    Id::k_normed,
+    Id::q_normed,
     Id::output,
     Id::k_heads,
     Id::key,

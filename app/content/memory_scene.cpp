@@ -69,12 +69,13 @@ std::optional<MemoryScene> memory_scene(const Trace& trace, const Selection& sel
   const std::optional<StepPicture> picture = shown_picture(trace, selection);
   const TensorPtr shown = picture ? trace.tensor(picture->result) : nullptr;
   if (!shown || shown->size() == 0) return std::nullopt;
-  const bool by_itself = selection.tensor && step_of(*selection.tensor) != selection.step;
+  const bool by_itself = selection.tensor && step_of(*selection.tensor, trace.options) != selection.step;
   MemoryScene scene;
-  scene.order =
-      memory_order(trace, by_itself ? step_of(picture->result) : selection.step, picture->result, batch_first);
+  scene.order = memory_order(trace, by_itself ? step_of(picture->result, trace.options) : selection.step,
+                             picture->result, batch_first);
   const Id result = scene.order.result.tensor;
-  const bool turned = (result == Id::k_heads || result == Id::k_rotary) && picture->result == Id::scores;
+  const bool turned = (result == Id::k_heads || result == Id::k_normed || result == Id::k_rotary) &&
+                      picture->result == Id::scores;
   auto matrix = stage_matrix(trace, {result}, {selection.batch, selection.head}, turned);
   if (!matrix || matrix->view.tensor->size() == 0) return std::nullopt;
   scene.matrix = std::move(*matrix);
@@ -115,6 +116,7 @@ std::string memory_words(const MemoryScene& scene, const Trace& trace) {
     case Id::q_heads:
     case Id::v_heads:
     case Id::k_heads:
+    case Id::k_normed:
     case Id::k_rotary:
       if (scene.matrix.transposed)
         return "A transpose swaps two strides and moves no float: kᵀ is k read down its columns. A reshape "

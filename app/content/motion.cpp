@@ -20,8 +20,8 @@ Tensor matrix(Index rows, Index cols) {
 
 }  // namespace
 
-void begin_motion(MotionState& motion, Step from, Step to) {
-  const bool next = static_cast<int>(to) == static_cast<int>(from) + 1;
+void begin_motion(MotionState& motion, std::span<const Step> shown, Step from, Step to) {
+  const bool next = place_of_step(shown, to) == place_of_step(shown, from) + 1;
   motion.progress = next ? 0.0 : 1.0;
   motion.running = next;
 }
@@ -38,16 +38,16 @@ bool advance_motion(MotionState& motion, double seconds, double speed) {
   return motion.running;
 }
 
-double timeline_position(Step step, double progress) {
-  return std::max(0.0, static_cast<double>(step) - 1.0 + progress);
+double timeline_position(std::span<const Step> shown, Step step, double progress) {
+  return std::max(0.0, static_cast<double>(place_of_step(shown, step)) - 1.0 + progress);
 }
 
-TimelinePlace timeline_place(double position) {
-  const double inside = std::clamp(position, 0.0, static_cast<double>(step_count - 1));
+TimelinePlace timeline_place(std::span<const Step> shown, double position) {
+  const double inside = std::clamp(position, 0.0, static_cast<double>(shown.size() - 1));
   const double nearest = std::round(inside);
-  if (std::abs(inside - nearest) < snapping) return {static_cast<Step>(static_cast<int>(nearest)), 1.0};
+  if (std::abs(inside - nearest) < snapping) return {shown[static_cast<std::size_t>(nearest)], 1.0};
   const double into = std::ceil(inside);
-  return {static_cast<Step>(static_cast<int>(into)), inside - (into - 1.0)};
+  return {shown[static_cast<std::size_t>(into)], inside - (into - 1.0)};
 }
 
 double eased(double x) {
@@ -69,7 +69,7 @@ Making making_of(const Rule& rule) {
     case Combine::scale:
     case Combine::rotation:
     case Combine::dropout:
-    case Combine::layer_norm:
+    case Combine::norm:
     case Combine::mean:
       return Making::morph;
     default:

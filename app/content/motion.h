@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "app/content/stage_content.h"
@@ -19,22 +20,22 @@ struct MotionState {
   bool running = false;   // else it is paused where it is
 };
 
-// There is a transition only from `from` to the step right after it, to no other.
-void begin_motion(MotionState& motion, Step from, Step to);
+// There is a transition only from `from` to the step right after it, to no other. `shown`: shown_steps.
+void begin_motion(MotionState& motion, std::span<const Step> shown, Step from, Step to);
 // Jumps to its end.
 void skip_motion(MotionState& motion);
 // `speed` > 0. True while it is still running.
 bool advance_motion(MotionState& motion, double seconds, double speed);
 
-// A position on the timeline of all steps, 0 … step_count − 1: 3 is Scores complete,
+// A position on the timeline of the shown steps, from 0: where Scores is the fourth, 3 is Scores complete,
 // 2.4 is 4/10 of the way into Scores.
 struct TimelinePlace {
   Step step = Step::inputs;
   double progress = 1.0;
 };
-double timeline_position(Step step, double progress);
+double timeline_position(std::span<const Step> shown, Step step, double progress);
 // The inverse; close to a step it snaps to that step.
-TimelinePlace timeline_place(double position);
+TimelinePlace timeline_place(std::span<const Step> shown, double position);
 
 // Slow at both ends; x in [0,1].
 double eased(double x);

@@ -188,7 +188,7 @@ class ContentBuilder {
     constexpr std::pair<Id, const char*> signs[]{
         {Id::residual_output, "+ query"}, {Id::attn_weights, "softmax"}, {Id::dropped_weights, "dropout"},
         {Id::layer_norm_output, "norm"}, {Id::q_heads, "cut"}, {Id::k_heads, "cut"}, {Id::v_heads, "cut"},
-        {Id::q_rotary, "turn"}, {Id::k_rotary, "turn"}, {Id::concat, "join"}, {Id::output, "copy"}};
+        {Id::q_rotary, "turn"}, {Id::k_rotary, "turn"}, {Id::q_normed, "norm"}, {Id::k_normed, "norm"}, {Id::concat, "join"}, {Id::output, "copy"}};
     // clang-format on
     const auto* const sign = std::ranges::find(signs, result, &std::pair<Id, const char*>::first);
     return sign == std::end(signs) ? "" : sign->second;
@@ -308,7 +308,7 @@ class ContentBuilder {
       return tensor && tensor->shape().rank() == 4 && tensor->size() > 0;
     };
     const Id weights = trace_.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
-    if (selection_.step >= Step::weighted_sum && per_head(weights)) {
+    if (selection_.step >= Step::weighted_sum && selection_.step != Step::normalise && per_head(weights)) {
       content_.head_map = part(weights, selection_.queries_as_columns, 0, 0);
     } else if (selection_.step == Step::scale && content_.left && per_head(content_.left->matrix.name.id)) {
       // Scaled scores are pale in the colours of the scores: that is the point of the step, but it does not

@@ -218,7 +218,7 @@ std::optional<CellRef> pinned_pair_at_step(const Trace& trace, const Selection& 
   const std::optional<CellRef>& pinned = selection.pinned;
   const std::optional<TensorId> map = map_of(selection.step);
   if (!pinned || pinned->tensor.gradient || !map || selection.tensor) return std::nullopt;
-  const Step made_in = step_of(pinned->tensor.id);
+  const Step made_in = step_of(pinned->tensor.id, trace.options);
   if (made_in == selection.step || map_of(made_in) != pinned->tensor.id) return std::nullopt;
   const TensorPtr here = trace.tensor(*map), there = trace.tensor(pinned->tensor.id);
   if (!here || !there || !(here->shape() == there->shape())) return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include "app/content/cell_terms.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
 #include "core/export/heatmap.h"
 #include "core/export/number_text.h"
@@ -56,6 +57,20 @@ std::string scale_formula(const AttentionOptions& options) {
   return "scaledₕ = " +
          after.text(options.scale ? fmt::format("{:g} · scoresₕ", *options.scale) : "scoresₕ / √D",
                     {[](double number) { return fmt::format("{:g}", number); }});
+}
+
+// "q_normed = (1 + w) ⊙ q / √(mean q² + ε)", for what is normalised, with what and how.
+std::string norm_formula(char letter, const StepFacts& facts) {
+  const AttentionOptions& o = facts.options;
+  const std::string x(1, letter);
+  const std::string gain = !facts.norm_weights       ? ""
+                           : o.qk_norm_offset == 0.0 ? "w ⊙ "
+                                                     : fmt::format("({:g} + w) ⊙ ", o.qk_norm_offset);
+  const std::string normed = o.qk_norm_kind == NormKind::layer
+                                 ? fmt::format("({0} − mean {0}) / √(variance + ε)", x)
+                             : o.qk_norm_kind == NormKind::rms ? fmt::format("{0} / √(mean {0}² + ε)", x)
+                                                               : fmt::format("{0} / √(Σ {0}² + ε)", x);
+  return fmt::format("{}_normed = {}{}", x, gain, normed);
 }
 
 // "k = key W_kᵀ + b_k" for a layer without biases
@@ -207,6 +222,15 @@ std::string split_sentence(const Row& row) {
                      number(length_of(part)));
 }
 
+std::string norm_sentence(const Row& row) {
+  const Id before = made_of(Id::q_normed, row.trace.options);
+  const std::vector<double> long_row = row.of(before), normed = row.of(Id::q_normed);
+  if (long_row.empty() || normed.empty()) return {};
+  if (has_nan(normed)) return not_a_number;
+  return fmt::format("Its row of {} had the length {}, and now has {}.", tensor_entry(before).name,
+                     number(length_of(long_row)), number(length_of(normed)));
+}
+
 std::string scores_sentence(const Row& row) {
   const std::vector<double> scores = row.of(Id::scores);
   if (scores.empty()) return {};
@@ -311,6 +335,7 @@ StepFacts step_facts(const Trace& trace, Step step, Index batch, Index head) {
   StepFacts facts;
   facts.options = trace.options;
   facts.projection_bias = t.in_proj_bias != nullptr;
+  facts.norm_weights = t.q_norm_weight != nullptr;
   facts.output_bias = t.out_proj_bias != nullptr;
   facts.masked = t.mask_bias != nullptr;
   facts.blocks = false;
@@ -356,6 +381,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
             : "";
   if (own && step != Step::inputs) {
     own->sentence += clipped;
+    if (result == Id::k_normed) own->formulas = {norm_formula('k', facts)};
     if (!options.rotary_base) without_base(*own);
     if (step == Step::project && !facts.projection_bias) without_bias(*own);
     return own.value();
@@ -366,10 +392,15 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
     words.formulas = {scale_formula(options)};
     words.sentence += " Here it differs, as the formula above shows.";
   }
-  if (step == Step::scores && has_rotary_embedding(options)) {
-    words.formulas = {"scoresₕ = q_rotaryₕ k_rotaryₕᵀ"};
-    words.sentence += " Both rows were first rotated by their positions.";
+  if (step == Step::scores && picture.left && *picture.left != Id::q_heads) {
+    words.formulas = {fmt::format("scoresₕ = {0}ₕ {1}ₕᵀ", tensor_entry(*picture.left).name,
+                                  tensor_entry(path_of_keys(options).back()).name)};
+    words.sentence += options.qk_norm && has_rotary_embedding(options)
+                          ? " Both rows were first normalised, and rotated by their positions."
+                      : options.qk_norm ? " Both rows were first normalised."
+                                        : " Both rows were first rotated by their positions.";
   }
+  if (step == Step::normalise) words.formulas = {norm_formula('q', facts)};
   if ((step == Step::project && !facts.projection_bias) || (step == Step::output && !facts.output_bias))
     without_bias(words);
   if (step == Step::mask) add_mask_sentence(words, facts);
@@ -380,7 +411,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
 }
 
 std::string step_question(Step step, const AttentionOptions& options) {
-  if (step == Step::split_heads && has_rotary_embedding(options)) {
+  if (step == Step::split_heads && has_rotary_embedding(options) && options.qk_norm != QkNorm::per_head) {
     return options.op == Op::multi_head_attention
                ? "when are the heads split? here; then q and k are rotated by their positions"
                : "where are the tokens? q and k are rotated by their positions";
@@ -389,6 +420,8 @@ std::string step_question(Step step, const AttentionOptions& options) {
     return fmt::format("when are the heads split? here; then numbers beyond ±{:g} are clipped",
                        *options.clip_qkv);
   const std::string question(step_entries()[static_cast<std::size_t>(step)].question);
+  if (step == Step::normalise && options.qk_norm == QkNorm::whole)
+    return "how long is a whole row of q and k, all heads together? here all are brought to one length";
   if (step != Step::scale || is_default_scale(options)) return question;
   if (options.scale && *options.scale == 1.0 && score_scale(options).steps.size() == 1)
     return "nothing is divided by √D here: how large are the scores?";
@@ -400,8 +433,12 @@ std::optional<StepWords> backward_words(Step step, const StepPicture& picture, c
   std::optional<StepWords> words =
       own_words(fmt::format("{}: grad {}", entry.name, tensor_entry(picture.result).name));
   if (!words) return words;
-  if (picture.left == Id::q_rotary && step == Step::scores)
-    words->formulas = {"grad q_rotaryₕ = grad scoresₕ k_rotaryₕ", "grad k_rotaryₕ = grad scoresₕᵀ q_rotaryₕ"};
+  if (step == Step::scores && picture.left && *picture.left != Id::q_heads) {
+    const std::string_view q = tensor_entry(*picture.left).name;
+    const std::string_view k = tensor_entry(path_of_keys(facts.options).back()).name;
+    words->formulas = {fmt::format("grad {}ₕ = grad scoresₕ {}ₕ", q, k),
+                       fmt::format("grad {}ₕ = grad scoresₕᵀ {}ₕ", k, q)};
+  }
   if (facts.options.mask_value && facts.blocks && step == Step::mask)
     words->sentence =
         "Addition leaves gradients unchanged. A blocked score was replaced by the fill value, so it gets no "
@@ -450,10 +487,10 @@ std::string followed_name(const TokenLabels& labels, const FollowedRow& row) {
 
 std::string followed_sentence(const Trace& trace, const TokenLabels& labels, const Selection& selection,
                               const FollowedRow& followed) {
-  // In the order of the steps. Only the module projects and splits.
+  // In the order of Step. Only the module projects and splits.
   constexpr std::array<std::string (*)(const Row&), step_count> sentences{
-      inputs_sentence, project_sentence, split_sentence, scores_sentence, scale_sentence,
-      mask_sentence,   softmax_sentence, sum_sentence,   concat_sentence, output_sentence};
+      inputs_sentence,  project_sentence, split_sentence,  scores_sentence, scale_sentence, mask_sentence,
+      softmax_sentence, sum_sentence,     concat_sentence, output_sentence, norm_sentence};
   const Step step = selection.step;
   if ((step == Step::project || step == Step::split_heads) && trace.options.op != Op::multi_head_attention)
     return {};

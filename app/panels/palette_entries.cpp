@@ -208,8 +208,10 @@ std::vector<PaletteEntry> question_entries() {
 std::vector<PaletteEntry> palette_entries(const Session& session, const std::string& undo_label) {
   std::vector<PaletteEntry> entries;
   add_commands(entries, session, undo_label);
-  for (const StepEntry& step : step_entries())
+  for (const Step shown : shown_steps(session.trace().options)) {
+    const StepEntry& step = step_entries()[static_cast<std::size_t>(shown)];
     entries.push_back({fmt::format("Go to {}", step.name), std::string(step.question), "", step.step});
+  }
   for (const StageViewEntry& view : stage_views())
     entries.push_back({fmt::format("View: {}", view.name), std::string(view.what), "", view.view});
   for (const BrushName& brush : brush_names)

@@ -114,6 +114,26 @@ void draw_alignment(SetupRows& rows) {
   }
 }
 
+void draw_qk_norm(SetupRows& rows) {
+  AttentionSpec& a = rows.scenario().attention;
+  if (rows.scenario().op == Op::scaled_dot_product_attention ||
+      !rows.rare("setup/qk_norm", a.qk_norm.has_value()))
+    return;
+  constexpr std::array<std::string_view, 4> places{"off", "head", "whole", "RoPE, head"};
+  int place = a.qk_norm ? 1 + static_cast<int>(*a.qk_norm) : 0;
+  if (rows.choice(setup_row("setup/qk_norm"), places, place)) {
+    a.qk_norm.reset();
+    if (place > 0) a.qk_norm = static_cast<QkNorm>(place - 1);
+    rows.edited("setup/qk_norm", a.qk_norm ? "q and k normalised" : "q and k not normalised", false);
+  }
+  if (!a.qk_norm) return;
+  constexpr std::array<std::string_view, 3> kinds{"RMS", "layer", "L2"};
+  int kind = static_cast<int>(a.qk_norm_kind);
+  if (!rows.choice(setup_row("setup/qk_norm_kind"), kinds, kind)) return;
+  a.qk_norm_kind = static_cast<NormKind>(kind);
+  rows.edited("setup/qk_norm_kind", fmt::format("QK-norm by {}", kinds[static_cast<std::size_t>(kind)]), false);
+}
+
 constexpr std::array<std::string_view, 2> operators{"MHA", "SDPA"};
 
 }  // namespace
@@ -171,6 +191,7 @@ void draw_setup_scale(SetupRows& rows) {
   const bool listed = a.rotary_inverse_frequencies.has_value();
   const auto draw = [&]<class T>(const SetupSetting& setting, const OptionRow& row, T& value, bool unusual) {
     const bool rotary = setting.option() == "rotary_base", scale = setting.option() == "scale";
+    if (std::string_view(row.key).starts_with("qk_norm") && !a.qk_norm) return;
     if (setting.rare && !rows.rare(setting.id.c_str(), unusual || (rotary && listed))) return;
     if (sdpa && (row.traits & module_only) != 0)
       return rows.idle_value({setting.id.c_str(), setting.name, "", not_in_sdpa}, "none");
@@ -184,12 +205,14 @@ void draw_setup_scale(SetupRows& rows) {
       dim_text(rows.widgets(), fmt::format("{} frequencies are given; a base replaces them",
                                            a.rotary_inverse_frequencies->size()));
   };
-  for (const SetupSetting& setting : all_setup_settings())
+  for (const SetupSetting& setting : all_setup_settings()) {
+    if (setting.id == "setup/qk_norm") draw_qk_norm(rows);
     visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
       if constexpr (requires { rows.number(setting, a.*member, ""); })
         if (!setting.tooltip.empty() && setting.option() == row.key)
           draw(setting, row, a.*member, is_set(a, member));
     });
+  }
   if (a.dropout > 0.0) {
     auto seed = static_cast<std::int64_t>(a.dropout_seed);
     rows.integer(setup_row("setup/dropout_seed", "dropout seed"), seed, {.least = 0});

@@ -50,6 +50,7 @@ constexpr Condition conditions[] = {
        return !has_text(scenario) && (!scenario.inputs.self_attention || !has_projections(scenario));
      }},
     {"projections", has_projections},
+    {"qk_norm", [](const Scenario& scenario) { return scenario.attention.qk_norm.has_value(); }},
     {"groups",
      [](const Scenario& scenario) { return scenario.attention.num_heads > 1 && !is_of_model(scenario); }},
     {"alibi", [](const Scenario& scenario) { return scenario.mask.alibi; }},

@@ -114,6 +114,7 @@ Selection selection_within(const Selection& selection, const Trace& trace) {
   if (within.hovered && !has_cell(trace, *within.hovered)) within.hovered.reset();
   if (within.pinned) within.pinned = cell_within(trace, *within.pinned);
   if (within.tensor && !trace.tensor(*within.tensor)) within.tensor.reset();
+  if (std::ranges::count(shown_steps(trace.options), within.step) == 0) within.step = Step::split_heads;
   return within;
 }
 

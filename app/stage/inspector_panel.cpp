@@ -292,7 +292,7 @@ std::string pinned_heading(const PanelContext& context, const CellRef& cell) {
            cell.index[static_cast<std::size_t>(axis)] != shown;
   };
   std::vector<std::string> places;
-  const Step made_in = step_of(cell.tensor.id);
+  const Step made_in = step_of(cell.tensor.id, context.trace.options);
   if (made_in != selection.step) places.push_back("AT " + step_in_capitals(made_in));
   if (elsewhere(1, "H", selection.head)) places.push_back(fmt::format("IN HEAD {}", cell.index[1]));
   if (elsewhere(0, "N", selection.batch)) places.push_back(fmt::format("IN SEQUENCE {}", cell.index[0]));
@@ -395,7 +395,7 @@ PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   column.space(compact ? 12.0f : 20.0f);
   // At the step of the pinned number THIS CELL says most of its row already, and needs the room.
   const std::optional<CellRef>& pinned = context.selection.pinned;
-  const bool cell_first = pinned && step_of(pinned->tensor.id) == context.selection.step;
+  const bool cell_first = pinned && step_of(pinned->tensor.id, context.trace.options) == context.selection.step;
   if (!cell_first) tell_followed(context, column);
   draw_cell(context, column, state.terms, compact, action);
   if (cell_first) {

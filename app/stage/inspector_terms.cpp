@@ -212,7 +212,7 @@ void point_at(const PanelContext& context, const BoxRef& box) {
 // cell.
 Selection selection_at(const PanelContext& context, const BoxRef& box) {
   Selection selection = context.selection;
-  selection.step = step_of(box.tensor.id);
+  selection.step = step_of(box.tensor.id, context.trace.options);
   selection.tensor = box.tensor.id;
   selection.hovered.reset();
   const TensorPtr tensor = context.trace.tensor(box.tensor);
@@ -329,8 +329,9 @@ void draw_terms(const PanelContext& context, TextColumn& column, TermsState& sta
   if (scrolls) ImGui::EndChild();
   ImGui::PopStyleVar();
   if (terms.more == 0 && !state.all) return;
-  // The two kinds of terms of a layer norm's gradient have no common sum.
-  const std::string sum = combine == Combine::layer_norm_gradient ? "" : " = " + decimal_text(terms.more_value);
+  // A norm is no sum of its row.
+  const bool is_norm = combine == Combine::norm || combine == Combine::norm_gradient;
+  const std::string sum = is_norm ? "" : " = " + decimal_text(terms.more_value);
   const std::string text =
       state.all ? "only the largest terms" : fmt::format("+ {} more terms{}", terms.more, sum);
   if (column

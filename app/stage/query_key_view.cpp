@@ -18,6 +18,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/attention/blocked_cells.h"
+#include "core/attention/score_path.h"
 #include "core/export/number_text.h"
 
 namespace headwise {
@@ -43,8 +44,8 @@ bool all_finite(const std::vector<double>& numbers) {
 
 // Computes the plane of the selected head unless it is known.
 void find_plane(const PanelContext& context, QueryKeyState& state) {
-  const TensorPtr& q = queries_of_scores(context.trace.tensors);
-  const TensorPtr& k = keys_of_scores(context.trace.tensors);
+  const TensorPtr& q = queries_of_scores(context.trace.tensors, context.trace.options);
+  const TensorPtr& k = keys_of_scores(context.trace.tensors, context.trace.options);
   const Selection& at = context.selection;
   const bool same = state.plane_of_q.lock() == q && state.plane_of_k.lock() == k;
   if (same && state.plane_batch == at.batch && state.plane_head == at.head) return;
@@ -332,7 +333,7 @@ class PlaneView {
 
 bool has_query_key_view(const Trace& trace) {
   const TraceTensors& t = trace.tensors;
-  const TensorPtr &q = queries_of_scores(t), &k = keys_of_scores(t);
+  const TensorPtr &q = queries_of_scores(t, trace.options), &k = keys_of_scores(t, trace.options);
   return q && k && t.scores && t.attn_weights && t.scores->size() > 0;
 }
 

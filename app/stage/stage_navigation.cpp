@@ -125,21 +125,22 @@ float name_size(const WidgetContext& widgets, bool brief) {
 }
 
 // The chosen name is bold, which is wider; the steps keep their positions all the same.
-Chips place_chips(const WidgetContext& widgets, float available, bool brief) {
-  const auto count = float(step_entries().size());
-  const auto width = [&](const StepEntry& entry) {
+Chips place_chips(const WidgetContext& widgets, std::span<const Step> shown, float available, bool brief) {
+  const auto count = float(shown.size());
+  const auto width = [&](Step step) {
+    const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
     return std::ceil(width_of(widgets.fonts.bold, step_name(entry, brief), name_size(widgets, brief)));
   };
   float names = 0.0f;
-  for (const StepEntry& entry : step_entries()) names += width(entry);
+  for (const Step step : shown) names += width(step);
   const float room = std::clamp((available - names) / count, widgets.px(least_room), widgets.px(most_room));
   // The ground of the chosen name ends beside the sign, not on it.
   const float sign =
       std::ceil(width_of(widgets.fonts.sans, between_steps, name_size(widgets, brief)) + widgets.px(2));
   const float separator = std::max(std::floor((1.0f - share_around) * room), sign);
   Chips chips{{0.0f}, std::floor(std::max(0.0f, 0.5f * (room - separator))), separator};
-  for (const StepEntry& entry : step_entries())
-    chips.left.push_back(chips.left.back() + width(entry) + 2 * chips.padding + chips.separator);
+  for (const Step step : shown)
+    chips.left.push_back(chips.left.back() + width(step) + 2 * chips.padding + chips.separator);
   return chips;
 }
 
@@ -184,7 +185,8 @@ void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origi
              "drag, or use the arrows, to move back and forth through the animation at any speed");
   const bool focused = focus_stop(context.focus, ImGui::GetID("timeline"), FocusKeys::slide);
   if (held) action.timeline = position_at(ImGui::GetIO().MousePos.x);
-  const double now = timeline_position(context.selection.step, context.motion);
+  const double now =
+      timeline_position(shown_steps(context.trace.options), context.selection.step, context.motion);
   if (focused) slide_by_keys(now, static_cast<double>(middle.size() - 1), action);
   const float thick = paint.px(2);
   paint.line({middle.front(), y}, {middle.back(), y}, palette.text_faint, thick);
@@ -312,10 +314,12 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
   PanelAction action;
   const Painter paint = context.painter();
   const Palette& palette = context.palette;
+  const std::vector<Step> shown = shown_steps(context.trace.options);
   const float height = ImGui::GetContentRegionAvail().y;
   const float buttons = 3 * std::round(paint.px(button_side)) + paint.px(2 + 2 + room_after_buttons) +
                         std::ceil(width_of(context.fonts.sans, "pause") + paint.px(6));
-  const bool brief = buttons + place_chips(paint, 0.0f, false).left.back() > ImGui::GetContentRegionAvail().x;
+  const bool brief =
+      buttons + place_chips(paint, shown, 0.0f, false).left.back() > ImGui::GetContentRegionAvail().x;
   draw_buttons(context, state, height, !brief, action);
 
   ImGui::SameLine(0, paint.px(room_after_buttons));
@@ -323,13 +327,13 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
                       ImGui::GetWindowPos().y + ImGui::GetWindowContentRegionMin().y};
   const float whole = std::max(1.0f, ImGui::GetContentRegionAvail().x);
   // The steps come first: the speed takes room only where all their names fit beside it.
-  const float names = place_chips(paint, 0.0f, brief).left.back();
+  const float names = place_chips(paint, shown, 0.0f, brief).left.back();
   const bool labelled = names + speed_width(paint, true) <= whole;
   const bool has_speed = names + speed_width(paint, false) <= whole;
   const float available = has_speed ? whole - speed_width(paint, labelled) : whole;
-  const Chips chips = place_chips(paint, available, brief);
+  const Chips chips = place_chips(paint, shown, available, brief);
   const std::vector<float>& left = chips.left;
-  const auto current = static_cast<std::size_t>(context.selection.step);
+  const std::size_t current = place_of_step(shown, context.selection.step);
   // If they do not all fit, the current one stays in the middle.
   float shift = 0.0f;
   if (left.back() > available)
@@ -339,8 +343,8 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
   paint.list->PushClipRect({origin.x, origin.y}, {origin.x + available, origin.y + height}, true);
   const float chip_height = std::round(paint.px(26));
   const float top = origin.y + std::round(0.5f * (height - chip_height));
-  for (const StepEntry& entry : step_entries()) {
-    const auto i = static_cast<std::size_t>(entry.step);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const StepEntry& entry = step_entries()[static_cast<std::size_t>(shown[i])];
     const ImVec2 min{std::round(origin.x + left[i] - shift), top};
     const ImVec2 max{std::round(origin.x + left[i + 1] - chips.separator - shift), top + chip_height};
     if (max.x < origin.x || min.x > origin.x + available) continue;
@@ -353,7 +357,7 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
       selection.tensor.reset();
       action.selection = selection;
     }
-    ui_probe_item("step_bar/step", static_cast<int>(i));
+    ui_probe_item("step_bar/step", static_cast<int>(entry.step));
     tooltip(paint, brief ? fmt::format("{}: {}", entry.name, entry.question) : std::string(entry.question));
     ImGui::PopID();
 
@@ -367,7 +371,7 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
     paint.text({font, size},
                {std::round(0.5f * (min.x + max.x - width)), std::round(0.5f * (min.y + max.y - size))}, ink,
                name);
-    if (i + 1 < step_entries().size()) {
+    if (i + 1 < shown.size()) {
       const float sign_width = width_of(context.fonts.sans, between_steps, size);
       paint.text({context.fonts.sans, size},
                  {std::round(max.x + 0.5f * (chips.separator - sign_width)),
@@ -417,7 +421,7 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
     draw_node_text(context, node, reach, rect, layout);
     if (use.pressed) {
       action.selection = context.selection;
-      action.selection->step = step_of(node.id);
+      action.selection->step = step_of(node.id, context.trace.options);
       action.selection->tensor = node.id;
     }
   }

@@ -102,7 +102,8 @@ void watch_mouse(const Selection& now, StageState& state) {
 
 // Writes a note above what belongs to no single head, in the all-heads view; returns the area below the note.
 RectF draw_no_heads_note(const PanelContext& context, const RectF& area) {
-  const bool split = context.selection.step >= Step::split_heads;
+  const std::vector<Step> shown = shown_steps(context.trace.options);
+  const bool split = place_of_step(shown, context.selection.step) >= place_of_step(shown, Step::split_heads);
   const std::string note =
       split ? "This tensor belongs to all heads: the Concat step has put them side by side."
             : "These tensors belong to no head yet: the Split heads step comes later.";
@@ -389,7 +390,8 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   const bool moving = stage_view_entry(view).motion == StepMotion::shown && context.motion < 1.0 &&
                       context.selection.step != Step::inputs;
   Selection place_before = context.selection;
-  if (moving) place_before.step = static_cast<Step>(static_cast<int>(context.selection.step) - 1);
+  const std::vector<Step> shown = shown_steps(context.trace.options);
+  if (moving) place_before.step = shown[place_of_step(shown, context.selection.step) - 1];
   const bool fades = moving && (context.reduce_motion || state.alone || view != StageView::one_head ||
                                 context.selection.queries_as_columns);
   StageContent content =

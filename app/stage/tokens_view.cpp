@@ -213,9 +213,9 @@ float draw_choices(const PanelContext& context, const TokenLines& lines, ImVec2 
 TokenFocus pinned_focus(const PanelContext& context) {
   const auto& pinned = context.selection.pinned;
   if (!pinned || pinned->tensor.gradient || pinned->index.size() != 4) return {};
-  constexpr TensorId of_queries[]{TensorId::q_heads,        TensorId::q_rotary,      TensorId::scores,
-                                  TensorId::scaled_scores,  TensorId::masked_scores, TensorId::attn_weights,
-                                  TensorId::dropped_weights};
+  constexpr TensorId of_queries[]{TensorId::q_heads,      TensorId::q_normed,       TensorId::q_rotary,
+                                  TensorId::scores,       TensorId::scaled_scores,  TensorId::masked_scores,
+                                  TensorId::attn_weights, TensorId::dropped_weights};
   if (std::ranges::find(of_queries, pinned->tensor.id) == std::end(of_queries)) return {};
   return {pinned->index[2], std::nullopt};
 }
@@ -288,9 +288,11 @@ void draw_light(const PanelContext& context, const StagePart& map, const TokenCo
     const TensorName name = first_name(context.trace, box.tensor);
     if (name.gradient) continue;
     if (name == first_name(context.trace, map.matrix.name)) frame(queries.x, keys.x - queries.x, queries);
-    if (name.id == TensorId::q || name.id == TensorId::q_heads || name.id == TensorId::q_rotary)
+    if (name.id == TensorId::q || name.id == TensorId::q_heads || name.id == TensorId::q_normed ||
+        name.id == TensorId::q_rotary)
       frame(queries.x - room, room, queries);
-    if (name.id == TensorId::k || name.id == TensorId::k_heads || name.id == TensorId::k_rotary)
+    if (name.id == TensorId::k || name.id == TensorId::k_heads || name.id == TensorId::k_normed ||
+        name.id == TensorId::k_rotary)
       frame(keys.x, room, keys);
   }
 }

@@ -23,7 +23,7 @@ namespace headwise {
 namespace {
 
 // In the order of Combine.
-constexpr std::array<std::string_view, 17> combine_words{"given",
+constexpr std::array<std::string_view, 18> combine_words{"given",
                                                          "copy",
                                                          "product_sum",
                                                          "rotation",
@@ -34,14 +34,15 @@ constexpr std::array<std::string_view, 17> combine_words{"given",
                                                          "softmax",
                                                          "dropout",
                                                          "mean",
-                                                         "layer_norm",
+                                                         "norm",
                                                          "clip_gradient",
                                                          "scale_gradient",
                                                          "add_mask_gradient",
                                                          "softmax_gradient",
-                                                         "layer_norm_gradient"};
+                                                         "norm_gradient",
+                                                         "norm_weight_gradient"};
 
-static_assert(combine_words.size() == static_cast<std::size_t>(Combine::layer_norm_gradient) + 1);
+static_assert(combine_words.size() == static_cast<std::size_t>(Combine::norm_weight_gradient) + 1);
 
 std::string_view combine_word(Combine combine) {
   return combine_words[static_cast<std::size_t>(combine)];
@@ -187,6 +188,7 @@ PageJson scenario_data(const Computation& computation, const std::vector<LiveQua
           {"given", given_json(computation, texts)},
           {"rules", std::move(rules)},
           {"steps", steps_json(trace)},
+          {"shown", shown_steps(trace.options)},
           {"masked_steps", masked ? steps_json(*masked->trace) : PageJson()}};
 }
 

@@ -72,7 +72,7 @@ void take_place(WindowState& window) {
   view.arrived = true;
   skip_motion(view.motion);
   if (same_picture && walk.page && view.selection.step != from)
-    begin_motion(view.motion, from, view.selection.step);
+    begin_motion(view.motion, shown_steps(document.session.trace().options), from, view.selection.step);
   if (!arrival.page) return;
   const std::string problem = page_problem(*arrival.page, document.session.trace());
   if (!problem.empty()) view.notices.complain(fmt::format("Page {}: {}", *walk.page + 1, problem));

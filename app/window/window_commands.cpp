@@ -202,15 +202,11 @@ void toggle_all_the_way(WindowView& view) {
         "feeds.");
 }
 
-void step_by(WindowView& view, int by) {
-  go_to_step(view, static_cast<int>(view.selection.step) + by);
-}
-
 void turn_page(WindowState& window, int by) {
   if (window.document.walk.page)
     walk_pages(window, by);
   else
-    step_by(window.view, by);
+    step_by(window, by);
 }
 
 void explain_control(FocusOrder& focus) {
@@ -277,11 +273,11 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::clear_mask, [](WindowState& window, int) { forget(window, true); }},
     {CommandId::forget_edits, [](WindowState& window, int) { forget(window, false); }},
     // Steps and heads
-    {CommandId::next_step, [](WindowState& window, int) { step_by(window.view, 1); }},
-    {CommandId::previous_step, [](WindowState& window, int) { step_by(window.view, -1); }},
-    {CommandId::first_step, [](WindowState& window, int) { go_to_step(window.view, 0); }},
-    {CommandId::last_step, [](WindowState& window, int) { go_to_step(window.view, step_count - 1); }},
-    {CommandId::play, [](WindowState& window, int) { play(window.view); }},
+    {CommandId::next_step, [](WindowState& window, int) { step_by(window, 1); }},
+    {CommandId::previous_step, [](WindowState& window, int) { step_by(window, -1); }},
+    {CommandId::first_step, [](WindowState& window, int) { go_to_step(window, Step::inputs); }},
+    {CommandId::last_step, [](WindowState& window, int) { go_to_step(window, Step::output); }},
+    {CommandId::play, [](WindowState& window, int) { play(window); }},
     {CommandId::look_at_head, [](WindowState& window, int head) { go_to_head(window, head); }},
     {CommandId::next_head, [](WindowState& window, int) { go_to_head(window, window.view.selection.head + 1); }},
     {CommandId::previous_head,
@@ -394,7 +390,7 @@ void perform(WindowState& window, const PaletteEntry& entry) {
   // The palette's field is gone: Escape chosen by name refers to what lies behind it.
   release_focus(window.view.focus);
   if (const auto* call = std::get_if<CommandCall>(&entry.target)) perform(window, *call);
-  if (const auto* step = std::get_if<Step>(&entry.target)) go_to_step(window.view, static_cast<int>(*step));
+  if (const auto* step = std::get_if<Step>(&entry.target)) go_to_step(window, *step);
   if (const auto* view = std::get_if<StageView>(&entry.target)) window.view.selection.view = *view;
   if (const auto* preset = std::get_if<PresetName>(&entry.target)) {
     window.view.setup.edited_row.clear();
@@ -406,7 +402,7 @@ void perform(WindowState& window, const PaletteEntry& entry) {
   if (const auto* brush = std::get_if<BrushShape>(&entry.target)) {
     if (const std::string refusal = painting_refusal(window.document.session.trace()); !refusal.empty())
       window.view.notices.say(refusal);
-    go_to_step(window.view, static_cast<int>(Step::mask));
+    go_to_step(window, Step::mask);
     window.view.selection.view = StageView::one_head;  // the one that supports painting
     window.view.wanted_brush = *brush;
   }
@@ -440,7 +436,8 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     view.trail.left(view.selection, *action.selection, action.follows_link);
     if (answer_by_pointing(window, *action.selection)) return;
     view.selection = *action.selection;
-    if (view.selection.step != from) begin_motion(view.motion, from, view.selection.step);
+    if (view.selection.step != from)
+      begin_motion(view.motion, shown_steps(document.session.trace().options), from, view.selection.step);
   }
   if (action.returns_to_page && document.walk.page) {
     view.selection = selection_within(place_of_page(document.walk, view.selection), document.session.trace());
@@ -452,7 +449,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     action.follows_link ? follow_to_page(window, *action.page)
                         : show_page(window, *action.page, entry_towards(document.walk, *action.page));
   if (action.timeline) {
-    const TimelinePlace place = timeline_place(*action.timeline);
+    const TimelinePlace place = timeline_place(shown_steps(document.session.trace().options), *action.timeline);
     view.selection.step = place.step;
     view.selection.tensor.reset();
     view.motion = {place.progress, false};

@@ -25,11 +25,19 @@ constexpr double seconds_to_first_step = 0.6;
 
 }  // namespace
 
-void go_to_step(WindowView& view, int step) {
+void go_to_step(WindowState& window, Step step) {
+  WindowView& view = window.view;
+  const std::vector<Step> shown = shown_steps(window.document.session.trace().options);
   const Step from = view.selection.step;
-  view.selection.step = static_cast<Step>(std::clamp(step, 0, step_count - 1));
-  if (view.selection.step != from) begin_motion(view.motion, from, view.selection.step);
+  view.selection.step = std::ranges::count(shown, step) > 0 ? step : Step::split_heads;
+  if (view.selection.step != from) begin_motion(view.motion, shown, from, view.selection.step);
   view.selection.tensor.reset();
+}
+
+void step_by(WindowState& window, int by) {
+  const std::vector<Step> shown = shown_steps(window.document.session.trace().options);
+  const auto to = static_cast<std::ptrdiff_t>(place_of_step(shown, window.view.selection.step)) + by;
+  go_to_step(window, shown[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(to, 0, std::ssize(shown) - 1))]);
 }
 
 void go_to_head(WindowState& window, Index head) {
@@ -51,7 +59,8 @@ void go_to_next_view(WindowState& window) {
   view = next_view(window.document.session.scenario(), view);
 }
 
-void play(WindowView& view) {
+void play(WindowState& window) {
+  WindowView& view = window.view;
   view.steps.playing = !view.steps.playing;
   view.motion.running = view.steps.playing && view.motion.progress < 1.0;
   view.seconds_to_next_step = view.motion.running ? seconds_per_step : seconds_to_first_step;
@@ -60,7 +69,7 @@ void play(WindowView& view) {
   const Step last = backward ? Step::inputs : Step::output;
   const bool is_behind = view.selection.step == last || (view.opened_on_result && !backward);
   if (view.steps.playing && is_behind && !view.motion.running)
-    go_to_step(view, backward ? step_count - 1 : 0);
+    go_to_step(window, backward ? Step::output : Step::inputs);
 }
 
 void unpin(WindowState& window) {

@@ -2,7 +2,7 @@
 // along the steps in time, and back out.
 #pragma once
 
-#include "core/tensor/shape.h"
+#include "core/attention/steps.h"
 
 namespace headwise {
 
@@ -11,15 +11,17 @@ struct Settings;
 struct WindowState;
 struct WindowView;  // app/window/window_state.h
 
-// Goes to the nearest existing step, with its motion if it follows the present one.
-void go_to_step(WindowView& view, int step);
+// With its motion if it follows the present one. A step that the scenario does not have is split_heads.
+void go_to_step(WindowState& window, Step step);
+// Along the shown steps, as far as there are any.
+void step_by(WindowState& window, int by);
 // Only says so if there is no such head.
 void go_to_head(WindowState& window, Index head);
 void go_to_next_view(WindowState& window);
 
 // Starts or pauses playback. From the end, and from a result that was opened directly, it starts with the
 // first step; in Gradients, which are walked backwards, with the last. A paused motion continues.
-void play(WindowView& view);
+void play(WindowState& window);
 
 // Escape: one thing at a time, the nearest first. Cancels what is being saved or computed; then leaves the
 // focus, full screen, playing, notices, an edit without a result, the pinned cell, a lesson,

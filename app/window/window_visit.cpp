@@ -133,8 +133,9 @@ class Visit {
   }
 
   void walk_through_steps() {
-    for (int i = 1; i < step_count; ++i) {
-      begin(fmt::format("motion into {}", step_entries()[static_cast<std::size_t>(i)].name));
+    const std::vector<Step> shown = shown_steps(session().trace().options);
+    for (std::size_t i = 1; i < shown.size(); ++i) {
+      begin(fmt::format("motion into {}", step_entries()[static_cast<std::size_t>(shown[i])].name));
       tap(Key::right);
       int frames = 0;
       do {

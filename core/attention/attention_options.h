@@ -18,6 +18,10 @@ enum class Op { multi_head_attention, scaled_dot_product_attention };
 enum class CausalAlignment { top_left, bottom_right };
 // What the softmax makes of a row whose masked scores are all -inf.
 enum class FullyMaskedRows { nan, zero };
+// Where q and k are normalised (core/attention/norm.h): each head's row before RoPE (Qwen3, Gemma 3), the
+// whole row of H·D numbers before the split (OLMo 2), each head's row after RoPE (Llama 4, Hunyuan).
+enum class QkNorm { per_head, whole, per_head_after_rotary };
+enum class NormKind { rms, layer, l2 };
 
 struct IntegerRange {
   std::int64_t least = 0;
@@ -73,6 +77,11 @@ struct LayerOptions {
   double softcap = 0.0;         // c > 0: c·tanh(x/c) after scale and temperature, before the masks
   // every number of q, k and v is clamped to [−clip, clip] at the split into heads (OLMo)
   std::optional<double> clip_qkv;
+  // q_normed and k_normed; null: neither. Not together with appended rows or static_k.
+  std::optional<QkNorm> qk_norm;
+  NormKind qk_norm_kind = NormKind::rms;
+  double qk_norm_offset = 0.0;  // added to the weights: 1 in Gemma and Qwen3-Next, whose weights start at 0
+  double qk_norm_epsilon = 1e-6;
   double temperature = 1.0;  // divides the scaled scores
   double dropout = 0.0;      // survivors are divided by 1-p
   std::uint64_t dropout_seed = 0;
@@ -126,6 +135,10 @@ void visit_layer_options(Visit&& visit) {
   visit(OptionRow{"softcap", set_by_layer | read_behind_split | not_in_pytorch}, &O::softcap, not_negative);
   visit(OptionRow{"clip_qkv", set_by_layer | module_only | not_in_pytorch, "clip q, k and v"}, &O::clip_qkv,
         above_zero);
+  visit(OptionRow{"qk_norm", set_by_layer | module_only | not_in_pytorch}, &O::qk_norm);
+  visit(OptionRow{"qk_norm_kind", set_by_layer | module_only}, &O::qk_norm_kind);
+  visit(OptionRow{"qk_norm_offset", set_by_layer | module_only}, &O::qk_norm_offset, unit_interval);
+  visit(OptionRow{"qk_norm_epsilon", set_by_layer | module_only}, &O::qk_norm_epsilon, not_negative);
   visit(OptionRow{"temperature", read_behind_split | not_in_pytorch}, &O::temperature, above_zero);
   visit(OptionRow{"dropout"}, &O::dropout, unit_interval);
   visit(OptionRow{"dropout_seed"}, &O::dropout_seed);

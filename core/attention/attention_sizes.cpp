@@ -48,6 +48,8 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
   if (sdpa && id == TensorId::output) letters = tensor_entry(TensorId::head_output).shape;
   if (id == TensorId::attn_output_weights && !options.average_attn_weights)
     letters = tensor_entry(TensorId::attn_weights).shape;
+  if (id == TensorId::q_normed && options.qk_norm == QkNorm::whole) letters = "(N,L,H·D)";
+  if (id == TensorId::k_normed && options.qk_norm == QkNorm::whole) letters = "(N,S,G·D)";
   const auto size_of = [&](std::string_view letter) {
     return letter == "N"    ? s.batch
            : letter == "L"  ? s.queries

@@ -8,9 +8,10 @@
 #include <numeric>
 #include <span>
 
-#include "core/attention/add_and_norm.h"
 #include "core/attention/attention_sizes.h"
+#include "core/attention/norm.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
 
@@ -33,17 +34,6 @@ struct SoftmaxRow {
   explicit SoftmaxRow(const std::vector<double>& row) {
     for (const double x : row) maximum = std::max(maximum, x);
     for (const double x : row) sum_exp += std::exp(x - maximum);
-  }
-};
-
-struct NormalRow {
-  double mean = 0.0;
-  double variance = 0.0;  // divided by the row's length
-
-  explicit NormalRow(const std::vector<double>& row) {
-    const auto length = static_cast<double>(row.size());
-    for (const double x : row) mean += x / length;
-    for (const double x : row) variance += (x - mean) * (x - mean) / length;
   }
 };
 
@@ -76,26 +66,89 @@ struct OwnPair {
   }
 };
 
-// The gradient of a layer norm has two terms for each cell of its row: dy·y first, then those of x, from
-// which the variance is computed.
-struct NormalGradientRow {
-  std::span<const Term> dy_y, x;
+// The norm that a tensor, or its gradient, goes through.
+Norm norm_of(const Trace& trace, TensorId id) {
+  const bool after =
+      id == TensorId::layer_norm_output || id == TensorId::residual_output || id == TensorId::output;
+  return after ? Norm{} : qk_norm_of(trace.options);
+}
 
-  explicit NormalGradientRow(const CellProvenance& provenance)
-      : dy_y(std::span(provenance.terms).first(provenance.terms.size() / 2)),
-        x(std::span(provenance.terms).last(provenance.terms.size() / 2)) {}
-
-  double mean_dy_y(const Trace& trace) const {
-    return sum_of(products_of(trace, dy_y)) / static_cast<double>(dy_y.size());
-  }
-  double mean_dy(const Trace& trace) const {
-    double mean = 0.0;
-    for (const Term& term : dy_y) {
-      mean += trace.tensor(term.factors[0].tensor)->at(term.factors[0].index);
+// A row that is normalised, or its gradient: term e has x[e], or dy[e], x[e] and, if there is one, the
+// weight.
+struct NormedRow {
+  NormedRow(const Trace& trace, const CellProvenance& provenance, bool backwards)
+      : norm(norm_of(trace, provenance.cell.tensor.id)) {
+    std::vector<double> numbers, gradients;
+    const auto value = [&](const CellRef& cell) { return trace.tensor(cell.tensor)->at(cell.index); };
+    for (const Term& term : provenance.terms) {
+      const std::vector<CellRef>& factors = term.factors;
+      const TensorRole role = tensor_entry(factors[0].tensor.id).role;
+      if (!backwards && role == TensorRole::parameter) {
+        gain = norm.offset + value(factors[0]);
+        continue;
+      }
+      numbers.push_back(value(factors[backwards ? 1 : 0]));
+      const double weight = factors.size() > 2 ? norm.offset + value(factors[2]) : 1.0;
+      if (backwards) gradients.push_back(weight * value(factors[0]));
     }
-    return mean / static_cast<double>(dy_y.size());
+    x = Eigen::Map<const WideRow>(numbers.data(), static_cast<Index>(numbers.size()));
+    dx = Eigen::Map<const WideRow>(gradients.data(), static_cast<Index>(gradients.size()));
+    own = static_cast<Index>(own_term(provenance));
+    const RowNorm row = row_norm(x, norm);
+    mean = row.mean;
+    deviation = row.deviation;
   }
+  double normed(Index at) const { return (x[at] - mean) / deviation; }
+  double mean_gradient() const { return norm.kind == NormKind::layer ? dx.mean() : 0.0; }
+  // Mean of dn·n; for l2 the sum.
+  double along() const {
+    const WideRow product = dx * (x - mean) / deviation;
+    return norm.kind == NormKind::l2 ? product.sum() : product.mean();
+  }
+
+  Norm norm;
+  WideRow x, dx;  // dx: of n
+  Index own = 0;
+  double gain = 1.0, mean = 0.0, deviation = 1.0;
 };
+
+void add_norm(const Trace& trace, CellProvenance& provenance, bool backwards) {
+  const NormedRow row(trace, provenance, backwards);
+  auto& quantities = provenance.quantities;
+  if (row.norm.kind == NormKind::layer) quantities.emplace_back("mean", row.mean);
+  quantities.emplace_back(deviation_name(row.norm.kind), row.deviation);
+  quantities.emplace_back("ε", row.norm.epsilon);
+  if (row.norm.offset != 0.0) quantities.emplace_back("offset", row.norm.offset);
+  if (!backwards) return;
+  if (row.norm.kind == NormKind::layer) quantities.emplace_back("mean dn", row.mean_gradient());
+  quantities.emplace_back(row.norm.kind == NormKind::l2 ? "Σ dn·n" : "mean dn·n", row.along());
+}
+
+double recompute_norm(const Trace& trace, const CellProvenance& provenance) {
+  const NormedRow row(trace, provenance, false);
+  return row.gain * row.normed(row.own);
+}
+
+double recompute_norm_gradient(const Trace& trace, const CellProvenance& provenance) {
+  const NormedRow row(trace, provenance, true);
+  return (row.dx[row.own] - row.mean_gradient() - row.normed(row.own) * row.along()) / row.deviation;
+}
+
+double recompute_norm_weight_gradient(const Trace& trace, const CellProvenance& provenance) {
+  const Norm norm = qk_norm_of(trace.options);
+  double sum = 0.0;
+  for (const Term& term : provenance.terms) {
+    const CellRef &dy = term.factors.at(0), &x = term.factors.at(1);
+    const Tensor& rows = *trace.tensor(x.tensor);
+    const Index width = rows.shape().sizes().back();
+    const Index row = rows.shape().offset(x.index) / width;
+    const WideRow numbers =
+        rows.dtype() == DType::f32 ? wide_row<float>(rows, row) : wide_row<double>(rows, row);
+    const auto [mean, deviation] = row_norm(numbers, norm);
+    sum += trace.tensor(dy.tensor)->at(dy.index) * (rows.at(x.index) - mean) / deviation;
+  }
+  return sum;
+}
 
 // A column and its partner, R/2 apart: forwards the first half subtracts its partner and the second adds it;
 // backwards it is the opposite.
@@ -107,7 +160,7 @@ double partner_sign(const CellProvenance& provenance) {
 void add_rotation(const Trace& trace, CellProvenance& provenance) {
   const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
   const TensorId id = provenance.cell.tensor.id;
-  const bool of_queries = id == TensorId::q_rotary || id == TensorId::q_heads;
+  const bool of_queries = id == TensorId::q_rotary || id == made_of(TensorId::q_rotary, trace.options);
   const Index first = of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys) : Index{0};
   const std::vector<double> frequencies = rotary_inverse_frequencies(trace.options);
   const auto position = static_cast<double>(first + provenance.cell.index[2]);
@@ -129,21 +182,6 @@ double recompute_rotation(const Trace& trace, const CellProvenance& provenance) 
          partner_sign(provenance) * partner * quantity(provenance, "sin θ").value_or(0.0);
 }
 
-void add_layer_norm_gradient(const Trace& trace, CellProvenance& provenance) {
-  const NormalGradientRow row(provenance);
-  const NormalRow x(products_of(trace, row.x));
-  provenance.quantities.emplace_back("mean dy", row.mean_dy(trace));
-  provenance.quantities.emplace_back("mean dy·y", row.mean_dy_y(trace));
-  provenance.quantities.emplace_back("variance", x.variance);
-  provenance.quantities.emplace_back("ε", layer_norm_epsilon);
-  const std::size_t width = row.x.size();
-  for (std::size_t e = 0; e < width; ++e) {
-    Term& term = provenance.terms[width + e];
-    term.value = (term.value - x.mean) * (term.value - x.mean) / static_cast<double>(width);
-    term.label = fmt::format("variance, e {}", e);
-  }
-}
-
 double recompute_softmax(const Trace& trace, const CellProvenance& provenance) {
   const std::vector<double> row = products_of(trace, provenance.terms);
   const bool all_blocked = std::ranges::all_of(row, [](double x) { return x == minus_infinity; });
@@ -153,24 +191,9 @@ double recompute_softmax(const Trace& trace, const CellProvenance& provenance) {
   return std::exp(own - statistics.maximum) / statistics.sum_exp;
 }
 
-double recompute_layer_norm(const Trace& trace, const CellProvenance& provenance) {
-  const std::vector<double> row = products_of(trace, provenance.terms);
-  const NormalRow statistics(row);
-  const double own = row.at(own_term(provenance));
-  return (own - statistics.mean) / std::sqrt(statistics.variance + quantity(provenance, "ε").value_or(0.0));
-}
-
 double recompute_softmax_gradient(const Trace& trace, const CellProvenance& provenance) {
   const OwnPair own(trace, provenance);
   return own.result * (own.gradient - sum_of(products_of(trace, provenance.terms)));
-}
-
-double recompute_layer_norm_gradient(const Trace& trace, const CellProvenance& provenance) {
-  const OwnPair own(trace, provenance);
-  const NormalGradientRow row(provenance);
-  const double variance = NormalRow(products_of(trace, row.x)).variance;
-  return (own.gradient - row.mean_dy(trace) - own.result * row.mean_dy_y(trace)) /
-         std::sqrt(variance + quantity(provenance, "ε").value_or(0.0));
 }
 
 }  // namespace
@@ -224,13 +247,10 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
     case Combine::mean:
       quantities.emplace_back("number of heads", static_cast<double>(provenance.terms.size()));
       break;
-    case Combine::layer_norm: {
-      const NormalRow row(products_of(trace, provenance.terms));
-      quantities.emplace_back("mean", row.mean);
-      quantities.emplace_back("variance", row.variance);
-      quantities.emplace_back("ε", layer_norm_epsilon);
+    case Combine::norm:
+    case Combine::norm_gradient:
+      add_norm(trace, provenance, provenance.combine == Combine::norm_gradient);
       break;
-    }
     case Combine::softmax_gradient: {
       const OwnPair own(trace, provenance);
       quantities.emplace_back("P", own.result);
@@ -238,9 +258,7 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
       quantities.emplace_back("Σ dP·P", sum_of(products_of(trace, provenance.terms)));
       break;
     }
-    case Combine::layer_norm_gradient:
-      add_layer_norm_gradient(trace, provenance);
-      break;
+    case Combine::norm_weight_gradient:
     case Combine::given:
     case Combine::copy:
     case Combine::product_sum:
@@ -287,14 +305,16 @@ double recompute_from_provenance(const Trace& trace, const CellProvenance& prove
       return recompute_softmax(trace, provenance);
     case Combine::dropout:
       return source(0) * quantity(provenance, "factor").value_or(1.0);
-    case Combine::layer_norm:
-      return recompute_layer_norm(trace, provenance);
+    case Combine::norm:
+      return recompute_norm(trace, provenance);
     case Combine::scale_gradient:
       return score_scale(trace.options).gradient(source(0), provenance.terms.size() > 1 ? source(1) : 0.0);
     case Combine::softmax_gradient:
       return recompute_softmax_gradient(trace, provenance);
-    case Combine::layer_norm_gradient:
-      return recompute_layer_norm_gradient(trace, provenance);
+    case Combine::norm_gradient:
+      return recompute_norm_gradient(trace, provenance);
+    case Combine::norm_weight_gradient:
+      return recompute_norm_weight_gradient(trace, provenance);
   }
   return provenance.value;
 }

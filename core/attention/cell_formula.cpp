@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/attention/norm.h"
 #include "core/attention/rules.h"
 #include "core/attention/score_scale.h"
 #include "core/tensor/join.h"
@@ -127,6 +128,34 @@ std::string rotation_text(const CellProvenance& provenance, const std::string& o
                      number_text(quantity(provenance, "inverse frequency").value_or(0.0)));
 }
 
+std::string divisor_of(const CellProvenance& provenance) {
+  for (const NormKind kind : {NormKind::rms, NormKind::layer})
+    if (quantity(provenance, deviation_name(kind))) return deviation_name(kind);
+  return deviation_name(NormKind::l2);
+}
+
+// "q_norm.weight[1] · q_heads[0,0,2,1] / √(mean square + ε)", with the mean and the offset where there are
+// any.
+std::string norm_text(const CellProvenance& provenance, const std::string& own, const std::string& weight) {
+  const std::optional<double> offset = quantity(provenance, "offset");
+  const std::string gain = weight.empty() ? ""
+                           : offset       ? fmt::format("({} + {}) · ", number_text(*offset), weight)
+                                          : weight + " · ";
+  const bool centred = quantity(provenance, "mean").has_value();
+  return gain + (centred ? fmt::format("({} − mean)", own) : own) + " / " + divisor_of(provenance);
+}
+
+// "(dn − mean dn − n · mean dn·n) / √(variance + ε), dn = …, n = …": dn is the gradient, times its weight
+// if there is one.
+std::string norm_gradient_text(const CellProvenance& provenance, const std::string& dy, const std::string& x) {
+  const bool centred = quantity(provenance, "mean dn").has_value();
+  const char* const along = quantity(provenance, "Σ dn·n") ? "Σ dn·n" : "mean dn·n";
+  const bool weighted = provenance.terms.at(0).factors.size() > 2;
+  return fmt::format("(dn{0} − n · {1}) / {5}, dn = {2}{3}, n = {4} / {5}", centred ? " − mean dn" : "",
+                     along, weighted ? "weight · " : "", dy, centred ? fmt::format("({} − mean)", x) : x,
+                     divisor_of(provenance));
+}
+
 std::string right_side(const Trace& trace, const Rule& rule, const CellProvenance& provenance) {
   const std::vector<Index>& index = provenance.cell.index;
   const auto factors_of = [&](std::size_t product) { return factors_text(rule.products.at(product), index); };
@@ -172,13 +201,24 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
     case Combine::mean:
       return fmt::format("1/{} · {}{}", rule.products.at(0).sums[0].size,
                          sum_sign(rule.products.at(0), index), factors_of(0));
-    case Combine::layer_norm:
-      return fmt::format("({} − mean) / √(variance + ε)", own_source());
+    case Combine::norm:
+      return norm_text(provenance, own_source(), rule.products.size() > 1 ? factors_of(1) : "");
     case Combine::softmax_gradient:
       return fmt::format("{} · ({} − {}{})", own_result(), own_source(), sum_sign(rule.products.at(0), index),
                          factors_of(0));
-    case Combine::layer_norm_gradient:
-      return fmt::format("({} − mean dy − {} · mean dy·y) / √(variance + ε)", own_source(), own_result());
+    case Combine::norm_gradient:
+      return norm_gradient_text(provenance, own_source(), own_result());
+    case Combine::norm_weight_gradient: {
+      const auto factor = [&](std::size_t which) {
+        Product one = rule.products.at(0);
+        one.factors = {one.factors.at(which)};
+        return factors_text(one, index);
+      };
+      const NormKind kind = trace.options.qk_norm_kind;
+      const std::string x = kind == NormKind::layer ? fmt::format("({} − mean)", factor(1)) : factor(1);
+      return fmt::format("{}{} · {} / {} of its row", sum_sign(rule.products.at(0), index), factor(0), x,
+                         deviation_name(kind));
+    }
   }
   return {};
 }

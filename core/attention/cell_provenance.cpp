@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/attention/rules.h"
+#include "core/attention/score_path.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -110,11 +111,14 @@ std::string gradient_note(const Trace& trace, const CellProvenance& provenance) 
                  ? "The total: one array is query, key and value."
                  : "";
     case Id::q_heads:
+    case Id::q_normed:
       return provenance.combine == Combine::rotation ? rotation_note(provenance) : "";
     case Id::k_heads:
-      if (provenance.combine == Combine::rotation) return rotation_note(provenance);
-      [[fallthrough]];
+    case Id::k_normed:
     case Id::k_rotary:
+      if (provenance.combine == Combine::rotation) return rotation_note(provenance);
+      if (path_of_keys(trace.options).back() != id) return "";
+      [[fallthrough]];
     case Id::v_heads:
       return collecting_head_note(trace, provenance.cell.index[1]);
     case Id::masked_scores:
@@ -123,8 +127,8 @@ std::string gradient_note(const Trace& trace, const CellProvenance& provenance) 
       return muted_head_note(trace, provenance.terms[0]);
     case Id::residual_output:
     case Id::output:
-      return provenance.combine == Combine::layer_norm_gradient
-                 ? "y is the normalised number and dy its gradient; the means are over the row."
+      return provenance.combine == Combine::norm_gradient
+                 ? "n is the normalised number and dn its gradient; the means are over the row."
                  : "";
     default:
       return {};

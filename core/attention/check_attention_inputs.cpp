@@ -149,6 +149,37 @@ void check_rotary_embedding(const AttentionInputs& inputs, const AttentionSizes&
            unplaced ? unplaced : "", "keys that are projected", "leave one out"});
 }
 
+// Where and of which shape the norms of q and k may be.
+void check_qk_norm(const AttentionInputs& inputs, const AttentionSizes& s) {
+  const AttentionOptions& o = inputs.options;
+  const TraceTensors& t = inputs.tensors;
+  const bool whole = o.qk_norm == QkNorm::whole;
+  const auto check = [&](const char* name, const TensorPtr& weight, const char* letter, Index heads) {
+    if (!weight) return;
+    require(o.qk_norm.has_value(),
+            {name, "nothing is normalised with it", weight->shape().sizes_text(),
+             "qk_norm per_head, whole or per_head_after_rotary", "set qk_norm, or leave the weights out"});
+    const Shape one{{"D", s.head_dim}}, each{{letter, heads}, {"D", s.head_dim}};
+    const Shape all{{std::string(letter) + "·D", checked_multiply(heads, s.head_dim, name)}};
+    const Shape& got = weight->shape();
+    require(
+        whole ? got.same_sizes(all) : got.same_sizes(one) || got.same_sizes(each),
+        {name, "the shape disagrees", got.sizes_text(),
+         whole ? letters_and_sizes(all) : letters_and_sizes(one) + " or " + letters_and_sizes(each),
+         whole ? "the whole row is normalised: qk_norm per_head takes one weight for each column of a head"
+               : "qk_norm whole takes one weight for each column of all heads"});
+  };
+  check("q_norm.weight", t.q_norm_weight, "H", s.heads);
+  check("k_norm.weight", t.k_norm_weight, "G", s.kv_heads);
+  const char* const appended = t.bias_k          ? "bias_k"
+                               : t.static_k      ? "static_k"
+                               : o.add_zero_attn ? "add_zero_attn"
+                                                 : nullptr;
+  require(!o.qk_norm || !appended,
+          {"qk_norm", "rows that are projected are normalised, and appended or static rows are not",
+           appended ? appended : "", "keys that are projected", "leave one out"});
+}
+
 void check_head_counts(Index heads, Index kv_heads) {
   require(kv_heads > 0 && heads % kv_heads == 0,
           {"num_heads", "key/value heads must serve equal numbers of query heads",
@@ -323,6 +354,7 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
   Refusals refusals;
   check_parameters(inputs, s, refusals);
   refusals.run([&] { check_rotary_embedding(inputs, s); });
+  refusals.run([&] { check_qk_norm(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();
@@ -341,9 +373,7 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
     require(!set,
             {name, "scaled_dot_product_attention has no such option", "", "", "choose multi_head_attention"});
   };
-  unknown(o.add_zero_attn, "add_zero_attn");
-  unknown(o.residual, "residual");
-  unknown(o.layer_norm, "layer_norm");
+  for (const char* option : set_options(o, module_only)) unknown(true, option);
   unknown(!o.head_gain.empty(), "heads.gain");
   expect_rank("query", t.query, 4, "(N,H,L,D)", "");
   expect_rank("key", t.key, 4, "(N,G,S,D)", "");

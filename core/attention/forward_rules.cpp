@@ -3,6 +3,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
 
 namespace headwise {
@@ -37,15 +38,17 @@ class Declaration {
         return declare_k_or_v(
             {Id::value, Id::v_proj_weight, Id::static_v, Id::bias_v, q_rows + k_rows, sizes_.v_head_dim});
       case Id::q_heads:
-        return declare_split(Id::q);
       case Id::k_heads:
-        return declare_split(Id::k);
+        return declare_split(made_of(rule_.result.id, trace_.options));
       case Id::v_heads:
         return declare_split(Id::v);
+      case Id::q_normed:
+        return declare_norm(made_of(Id::q_normed, trace_.options), Id::q_norm_weight);
+      case Id::k_normed:
+        return declare_norm(made_of(Id::k_normed, trace_.options), Id::k_norm_weight);
       case Id::q_rotary:
-        return declare_rotary(Id::q_heads);
       case Id::k_rotary:
-        return declare_rotary(Id::k_heads);
+        return declare_rotary(made_of(rule_.result.id, trace_.options));
       case Id::scores:
         return declare_scores();
       case Id::scaled_scores:
@@ -71,7 +74,7 @@ class Declaration {
         add({same_cell(Id::query)});
         return add({same_cell(Id::output)});
       case Id::layer_norm_output:
-        return declare_layer_norm();
+        return declare_norm(trace_.options.residual ? Id::residual_output : Id::output, {});
       case Id::attn_output_weights:
         return declare_attn_output_weights();
       default:
@@ -177,8 +180,7 @@ class Declaration {
   // 'nhld,ngsd->nhls', g = h / (H/G)
   void declare_scores() {
     using namespace in_heads;
-    const bool turned = has_rotary_embedding(trace_.options);
-    const Id queries = turned ? Id::q_rotary : Id::q_heads, keys = turned ? Id::k_rotary : Id::k_heads;
+    const Id queries = path_of_queries(trace_.options).back(), keys = path_of_keys(trace_.options).back();
     add({operand(queries, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
          operand(keys, {axis_of(n), kv_head(), axis_of(column), axis_of(summed)})},
         {{"d", sizes_.head_dim}});
@@ -253,12 +255,21 @@ class Declaration {
     if (has(Id::out_proj_bias)) add({operand(Id::out_proj_bias, {axis_of(column)})});
   }
 
-  void declare_layer_norm() {
-    using namespace joined;
-    rule_.combine = Combine::layer_norm;
-    add({operand(trace_.options.residual ? Id::residual_output : Id::output,
-                 {axis_of(n), axis_of(row), axis_of(summed)})},
-        {{"e", sizes_.embed_dim}});
+  // The row that the cell is in, and the cell's weight, if there are any: one for each number of a row (W),
+  // or of a head's row (H,W).
+  void declare_norm(Id x, std::optional<Id> weight) {
+    rule_.combine = Combine::norm;
+    const int last = static_cast<int>(rule_.sizes.size()) - 1;
+    Operand row = same_cell(x);
+    row.axes.back() = axis_of(last + 1);
+    add({row}, {{rule_.result.id == Id::layer_norm_output ? "e"
+                 : last == 3                              ? "d"
+                                                          : "c",
+                 rule_.sizes.back()}});
+    if (!weight || !has(*weight)) return;
+    std::vector<AxisMap> axes{axis_of(last)};
+    if (trace_.tensor(*weight)->shape().rank() == 2) axes.insert(axes.begin(), axis_of(in_heads::h));
+    add({operand(*weight, axes)});
   }
 
   // 'nhls->nls', the mean over h, or every head's own

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "core/attention/grad_output.h"
-#include "core/attention/rotary_embedding.h"
 #include "core/attention/rules.h"
+#include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
 #include "core/attention/transposed_product.h"
 #include "core/tensor/error.h"
@@ -54,8 +54,8 @@ TensorPtr kept_of_shape(const Trace& trace, Id id) {
 std::optional<Id> missing_intermediate(const Trace& trace) {
   for (const Id id : always_passed)
     if (!kept_of_shape(trace, id)) return id;
-  if (has_rotary_embedding(trace.options))
-    for (const Id id : {Id::q_rotary, Id::k_rotary})
+  for (const std::vector<Id>& path : {path_of_queries(trace.options), path_of_keys(trace.options)})
+    for (const Id id : path)
       if (!kept_of_shape(trace, id)) return id;
   if (trace.options.op == Op::scaled_dot_product_attention) return std::nullopt;
   for (const Id id : passed_by_heads)
@@ -148,6 +148,35 @@ class GradientDeclaration {
     }
   }
 
+  // To the row: dy and x of its cells, and their weights. To a weight: dy and x of all cells that have it.
+  void pass_through_norm(const Reader& reader, TensorName source) {
+    const TensorName gradient{reader.rule.result.id, true};
+    const std::vector<Product>& products = reader.rule.products;
+    const Operand* const weight = products.size() > 1 ? &products[1].factors.front() : nullptr;
+    if (weight && weight->tensor.id == rule_.result.id) {
+      rule_.combine = Combine::norm_weight_gradient;
+      Product& all = rule_.products.emplace_back();
+      std::vector<AxisMap> axes;
+      for (std::size_t axis = 0; axis < reader.rule.sizes.size(); ++axis) {
+        const auto own = std::ranges::find(weight->axes, axis_of(static_cast<int>(axis)));
+        if (own != weight->axes.end()) {
+          axes.push_back(axis_of(static_cast<int>(own - weight->axes.begin())));
+        } else {
+          axes.push_back(axis_of(static_cast<int>(weight->axes.size() + all.sums.size())));
+          all.sums.push_back({reader.letters[axis], reader.rule.sizes[axis]});
+        }
+      }
+      all.factors = {{gradient, axes}, {source, axes}};
+      return;
+    }
+    rule_.combine = Combine::norm_gradient;
+    rule_.products = {row_of({gradient, source}, products.front().sums.front().letter)};
+    if (!weight) return;
+    std::vector<AxisMap> axes = weight->axes;
+    axes.back() = axis_of(static_cast<int>(rule_.sizes.size()));
+    rule_.products.front().factors.push_back({weight->tensor, axes});
+  }
+
   // Back through a function on top of the products; dP, P, dy and y are its gradient and its result.
   void pass_through(const Reader& reader) {
     const TensorName result = reader.rule.result, gradient{result.id, true};
@@ -185,10 +214,8 @@ class GradientDeclaration {
       case Combine::dropout:  // the same factor, 0 or 1/(1−p)
         rule_.combine = Combine::dropout;
         return add_pieces(reader, same_cell(gradient));
-      case Combine::layer_norm:
-        rule_.combine = Combine::layer_norm_gradient;
-        rule_.products = {row_of({gradient, result}, "e"), row_of({source}, "e")};
-        return;
+      case Combine::norm:
+        return pass_through_norm(reader, source);
       default:
         throw std::logic_error("no gradient goes through " + to_string(result));
     }

@@ -51,7 +51,8 @@ Tensor clip(const Tensor& x, double bound) {
 Tensor clip_gradient(const Tensor& gradient, const Tensor& x, double bound) {
   Tensor passed = Tensor::unwritten(x.shape(), x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
-    all_cells<T>(passed) = (all_cells<T>(x).abs() <= static_cast<T>(bound)).select(all_cells<T>(gradient), T{0});
+    all_cells<T>(passed) =
+        (all_cells<T>(x).abs() <= static_cast<T>(bound)).select(all_cells<T>(gradient), T{0});
   });
   return passed;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/score_path.h"
 #include "core/attention/tensor_names.h"
 #include "core/tensor/join.h"
 
@@ -103,9 +104,9 @@ class Builder {
 
   // k into heads, and each head's matrix transposed. Rotary position embedding writes its keys to new memory.
   MemoryOrder rotated_keys() const {
-    const Id keys = trace_.tensors.k_rotary ? Id::k_rotary : Id::k_heads;
+    const Id keys = path_of_keys(trace_.options).back();
     const std::string name(tensor_entry(keys).name);
-    MemoryOrder order = keys == Id::k_rotary ? made(keys) : split(Id::k, keys);
+    MemoryOrder order = keys == Id::k_heads ? split(made_of(keys, trace_.options), keys) : made(keys);
     Operations operations(std::move(order.states));
     Operations wrong(operations.states());
     const std::size_t state_count = operations.states().size();
@@ -203,9 +204,9 @@ MemoryOrder memory_order(const Trace& trace, Step step, TensorId result, bool ba
   const Builder builder(trace, batch_first || own_inputs);
   if (own_inputs) return builder.made(result);
   if (step == Step::split_heads && result == Id::q_heads && trace.tensors.q)
-    return builder.split(Id::q, result);
+    return builder.split(made_of(result, trace.options), result);
   if (step == Step::split_heads && result == Id::k_heads && trace.tensors.k)
-    return builder.split(Id::k, result);
+    return builder.split(made_of(result, trace.options), result);
   if (step == Step::split_heads && result == Id::v_heads && trace.tensors.v)
     return builder.split(Id::v, result);
   if (step == Step::scores && result == Id::scores && trace.tensors.k && trace.tensors.k_heads)

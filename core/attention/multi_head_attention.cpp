@@ -11,8 +11,10 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/norm.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
 
 namespace headwise {
@@ -122,6 +124,26 @@ void input_projection(ForwardPass& pass, Projection which) {
   pass.stages.run(p.id, sources, compute, choices, update);
 }
 
+// The tensor that `id` is made of, on the way to the scores.
+const TensorPtr& source_of(const ForwardPass& pass, Id id) {
+  return pass.tensors.*(tensor_entry(made_of(id, pass.options)).member);
+}
+
+// q_normed and k_normed, if this is the place for them.
+void normalise(ForwardPass& pass, QkNorm place) {
+  if (pass.options.qk_norm != place) return;
+  const Norm norm = qk_norm_of(pass.options);
+  const auto run = [&](Id id, const TensorPtr& weight) {
+    if (pass.stages.keeps(id)) return;
+    const TensorPtr& x = source_of(pass, id);
+    pass.stages.run(
+        id, {x, weight}, [&] { return normalised(*x, weight.get(), norm); },
+        stage_choices(place, norm.kind, norm.epsilon, norm.offset));
+  };
+  run(Id::q_normed, pass.tensors.q_norm_weight);
+  run(Id::k_normed, pass.tensors.k_norm_weight);
+}
+
 // The second result of nn.MultiheadAttention.
 void return_weights(ForwardPass& pass) {
   TraceTensors& t = pass.tensors;
@@ -183,6 +205,12 @@ void project_and_split(ForwardPass& pass) {
   // k = key·W_kᵀ + b_k, v = value·W_vᵀ + b_v    (N,S,…)   → (N,S′,G·D), (N,S′,G·Dv)
   for (const Projection which : {Projection::q, Projection::k, Projection::v}) input_projection(pass, which);
 
+  if (!options.qk_norm) {
+    pass.stages.none(Id::q_normed, t.q);
+    pass.stages.none(Id::k_normed, t.k);
+  }
+  normalise(pass, QkNorm::whole);
+
   // Head h takes columns [h·D, (h+1)·D).        (N,L,H·D) → (N,H,L,D)
   const auto split = [&](Id id, const TensorPtr& x, Index heads, const char* head_axis, const char* width_axis) {
     if (pass.stages.keeps(id)) return;
@@ -193,26 +221,28 @@ void project_and_split(ForwardPass& pass) {
     };
     pass.stages.run(id, {x}, compute, stage_choices(heads, options.clip_qkv.value_or(0.0)));
   };
-  split(Id::q_heads, t.q, s.heads, "H", "D");
-  split(Id::k_heads, t.k, s.kv_heads, "G", "D");
+  split(Id::q_heads, source_of(pass, Id::q_heads), s.heads, "H", "D");
+  split(Id::k_heads, source_of(pass, Id::k_heads), s.kv_heads, "G", "D");
   split(Id::v_heads, t.v, s.kv_heads, "G", "Dv");
+  normalise(pass, QkNorm::per_head);
 }
 
 // Rotary position embedding, if the options request it: rows of q and k rotated by their positions.
 void rotate_by_position(ForwardPass& pass) {
-  TraceTensors& t = pass.tensors;
   const AttentionSizes& s = pass.sizes;
   const std::vector<double> frequencies = rotary_inverse_frequencies(pass.options);
-  const auto rotated = [&](Id id, const TensorPtr& heads, Index first_position) {
+  const auto rotated = [&](Id id, const TensorPtr& as_split, Index first_position) {
     if (pass.stages.keeps(id)) return;
-    if (frequencies.empty()) return pass.stages.none(id, heads);
+    if (frequencies.empty()) return pass.stages.none(id, as_split);
+    const TensorPtr& heads = source_of(pass, id);
     std::vector<double> choices = stage_choices(first_position);
     choices.insert(choices.end(), frequencies.begin(), frequencies.end());
     const auto compute = [&] { return rotary_embedding(*heads, frequencies, first_position); };
     pass.stages.run(id, {heads}, compute, std::move(choices));
   };
-  rotated(Id::q_rotary, t.q_heads, rotary_first_query(pass.options, s.queries, s.keys));
-  rotated(Id::k_rotary, t.k_heads, 0);
+  rotated(Id::q_rotary, pass.tensors.q_heads, rotary_first_query(pass.options, s.queries, s.keys));
+  rotated(Id::k_rotary, pass.tensors.k_heads, 0);
+  normalise(pass, QkNorm::per_head_after_rotary);
 }
 
 void scaled_dot_product_attention(ForwardPass& pass) {
@@ -222,7 +252,7 @@ void scaled_dot_product_attention(ForwardPass& pass) {
   Stages& stages = pass.stages;
 
   // Pass 1: scores[n,h,l,s] = Σ_d q[n,h,l,d]·k[n,g,s,d], g = h/(H/G)                       (N,H,L,S′)
-  const TensorPtr &q = queries_of_scores(t), &k = keys_of_scores(t);
+  const TensorPtr &q = queries_of_scores(t, options), &k = keys_of_scores(t, options);
   const Shape map = s.scores_shape();
   const auto multiply_keys = [&] { return attention_scores(*q, *k, map); };
   stages.run(Id::scores, {q, k}, multiply_keys, {}, update_heads(q, k, map, incremental_attention_scores));

@@ -12,6 +12,7 @@
 #include "core/attention/reference_backend.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
 #include "core/attention/stage_cache.h"
 #include "core/tensor/memory.h"
@@ -100,22 +101,27 @@ class Backward {
     stage(
         TensorId::scores, {g_.scaled_scores, scale.is_linear() ? nullptr : t_.scores},
         [&] { return scale_scores_gradient(*g_.scaled_scores, *t_.scores, scale); }, scale.choices());
-    const TensorPtr &q = queries_of_scores(t_), &k = keys_of_scores(t_);
-    stage(t_.q_rotary ? TensorId::q_rotary : TensorId::q_heads, {g_.scores, k},
+    const std::vector<TensorId> of_q = path_of_queries(o_), of_k = path_of_keys(o_);
+    const TensorPtr &q = t(of_q.back()), &k = t(of_k.back());
+    stage(of_q.back(), {g_.scores, k},
           [&] { return attention_scores_query_gradient(*g_.scores, *k, q->shape()); });
-    stage(t_.k_rotary ? TensorId::k_rotary : TensorId::k_heads, {g_.scores, q},
+    stage(of_k.back(), {g_.scores, q},
           [&] { return attention_scores_key_gradient(*g_.scores, *q, k->shape()); });
-    rotate_by_position();
+    for (const std::vector<TensorId>& path : {of_q, of_k})
+      for (std::size_t i = path.size(); t(path[i - 1])->shape().rank() == 4 && i > 1; --i)
+        if (path[i - 1] != Id::q_heads && path[i - 1] != Id::k_heads) back_through(path[i - 1], path[i - 2]);
   }
 
   void project() {
     for (const Path& path : paths) {
-      const TensorPtr &heads = g(path.heads), &joined = t(path.projected);
+      const TensorId before = path.which == Projection::v ? path.projected : made_of(path.heads, o_);
+      const TensorPtr &heads = g(path.heads), &joined = t(before);
       const auto join = [&] {  // where numbers were clipped, their gradient is 0
         Tensor gradient = merge_heads(*heads, nullptr, path.joined_axis);
         return o_.clip_qkv ? clip_gradient(gradient, *joined, *o_.clip_qkv) : gradient;
       };
-      stage(path.projected, {heads, o_.clip_qkv ? joined : nullptr}, join, {o_.clip_qkv.value_or(0.0)});
+      stage(before, {heads, o_.clip_qkv ? joined : nullptr}, join, {o_.clip_qkv.value_or(0.0)});
+      if (before != path.projected) back_through(before, path.projected);
     }
     for (const Path& path : paths) {  // through the appended rows, and static_k and static_v
       const TensorPtr& rows = g(path.projected);
@@ -215,19 +221,30 @@ class Backward {
     }
   }
 
-  // Back through the rotation of rows by their positions.
-  void rotate_by_position() {
-    const std::vector<double> frequencies = rotary_inverse_frequencies(o_);
-    if (frequencies.empty()) return;
-    const auto back = [&](TensorId id, const TensorPtr& gradient, Index first_position) {
-      std::vector<double> choices{static_cast<double>(first_position)};
+  // From q_rotary, q_normed, k_rotary or k_normed to what it is made of.
+  void back_through(TensorId id, TensorId source) {
+    const bool of_queries = id == Id::q_rotary || id == Id::q_normed;
+    const TensorPtr &gradient = g(id), &x = t(source);
+    if (id == Id::q_rotary || id == Id::k_rotary) {
+      const std::vector<double> frequencies = rotary_inverse_frequencies(o_);
+      const Index first = of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : Index{0};
+      std::vector<double> choices{static_cast<double>(first)};
       choices.insert(choices.end(), frequencies.begin(), frequencies.end());
-      stage(
-          id, {gradient}, [&] { return rotary_embedding_gradient(*gradient, frequencies, first_position); },
+      return stage(
+          source, {gradient}, [&] { return rotary_embedding_gradient(*gradient, frequencies, first); },
           std::move(choices));
-    };
-    back(TensorId::q_heads, g_.q_rotary, rotary_first_query(o_, sizes_.queries, sizes_.keys));
-    back(TensorId::k_heads, g_.k_rotary, 0);
+    }
+    const Norm norm = qk_norm_of(o_);
+    const std::vector<double> choices = stage_choices(norm.kind, norm.epsilon, norm.offset);
+    const TensorId weight_id = of_queries ? Id::q_norm_weight : Id::k_norm_weight;
+    const TensorPtr& weight = t(weight_id);
+    stage(
+        source, {gradient, x, weight}, [&] { return normalised_gradient(*gradient, *x, weight.get(), norm); },
+        choices);
+    if (weight)
+      stage(
+          weight_id, {gradient, x},
+          [&] { return norm_weight_gradient(*gradient, *x, weight->shape(), norm); }, choices);
   }
 
   // (N,S,…): without the appended ones

@@ -10,6 +10,7 @@
 #include "core/attention/multi_head_attention.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
 #include "core/attention/trace_warnings.h"
 #include "core/tensor/cancellation.h"
@@ -127,14 +128,15 @@ class BlockedAttention final : public Stages {
     const Index blocks = (s_.queries + rows_ - 1) / rows_;
     for (n_ = 0; n_ < s_.batch; ++n_) {
       block_ = t;
-      block_.q_rotary = block_.k_rotary = nullptr;
-      block_.k_heads = rows_of(keys_of_scores(t), 0, s_.all_keys);
+      for (TensorPtr* made : {&block_.q_normed, &block_.k_normed, &block_.q_rotary, &block_.k_rotary})
+        *made = nullptr;
+      block_.k_heads = rows_of(keys_of_scores(t, options_), 0, s_.all_keys);
       block_.v_heads = rows_of(t.v_heads, 0, s_.all_keys);
       for (first_ = 0; first_ < s_.queries; first_ += rows_) {
         check_cancelled();
         const ProgressPart part = slice_of_work(n_ * blocks + first_ / rows_, s_.batch * blocks);
         const Index count = std::min(rows_, s_.queries - first_);
-        block_.q_heads = rows_of(queries_of_scores(t), first_, count);
+        block_.q_heads = rows_of(queries_of_scores(t, options_), first_, count);
         if (masked_) block_.mask_bias = bias_rows(count);
         if (t.frozen_weights) block_.frozen_weights = rows_of(t.frozen_weights, first_, count);
         AttentionSizes sizes = s_;

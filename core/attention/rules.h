@@ -98,13 +98,14 @@ enum class Combine {
   softmax,      // exp(x − max) / Σ exp(x − max) along the row
   dropout,      // the source times 0 or 1/(1−p)
   mean,         // mean over the summed axis
-  layer_norm,   // (x − mean) / √(variance + ε) along the row
+  norm,         // (offset + weight) · (x − mean) / deviation along the row (core/attention/norm.h)
   // Gradients only; dP, P and dy, y are the gradient and the result of what the gradient passes through
-  clip_gradient,        // a gradient, or 0 where the number of the forward pass was clipped
-  scale_gradient,       // the same backwards
-  add_mask_gradient,    // a gradient, or 0 where mask_bias is −inf and the score was filled
-  softmax_gradient,     // P·(dP − Σ dP·P) along the row
-  layer_norm_gradient,  // (dy − mean of dy − y·mean of dy·y) / √(variance + ε) along the row
+  clip_gradient,         // a gradient, or 0 where the number of the forward pass was clipped
+  scale_gradient,        // the same backwards
+  add_mask_gradient,     // a gradient, or 0 where mask_bias is −inf and the score was filled
+  softmax_gradient,      // P·(dP − Σ dP·P) along the row
+  norm_gradient,         // (dn − mean of dn − n·mean of dn·n) / deviation along the row
+  norm_weight_gradient,  // Σ dy·(x − mean)/deviation over the rows that have the weight
 };
 
 // What a product of merge_masks adds to a score: the number in its factor, or 0 / −inf depending on its

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
-#include "core/attention/rotary_embedding.h"
+#include "core/attention/score_path.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/progress.h"
 #include "core/tensor/random.h"
@@ -58,9 +59,19 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
   const double dropping = options.dropout > 0.0 ? scores * (cost_of_random + copy) : 0.0;
   const double weighing = scores * (exponential + copy), touching = scores * copy;
 
-  const bool turns = has_rotary_embedding(options);
-
+  const std::vector<Id> of_q = path_of_queries(options), of_k = path_of_keys(options);
   std::vector<std::pair<Id, double>> costs;
+  const double moving_q = queries * q_width * copy, moving_k = keys * k_width * copy,
+               moving_v = keys * v_width * copy;
+  // Back from the scores to the heads, or from there to the projection.
+  const auto add_way_back = [&](bool behind_heads) {
+    for (const auto& [path, heads, cost] :
+         {std::tuple(of_q, Id::q_heads, moving_q), {of_k, Id::k_heads, moving_k}}) {
+      const auto split = std::ranges::find(path, heads) - path.begin();
+      for (auto i = behind_heads ? std::ssize(path) - 1 : split; i > (behind_heads ? split : 0); --i)
+        costs.emplace_back(path[static_cast<std::size_t>(i - 1)], cost);
+    }
+  };
   if (backward) {
     if (projects)
       costs = {
@@ -70,15 +81,12 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
                                {Id::attn_weights, dropping},
                                {Id::masked_scores, weighing},
                                {Id::scores, touching},
-                               {turns ? Id::q_rotary : Id::q_heads, multiplying_keys},
-                               {turns ? Id::k_rotary : Id::k_heads, multiplying_keys}});
-    if (turns)
-      costs.insert(costs.end(),
-                   {{Id::q_heads, queries * q_width * copy}, {Id::k_heads, keys * k_width * copy}});
+                               {of_q.back(), multiplying_keys},
+                               {of_k.back(), multiplying_keys}});
+    add_way_back(true);
     if (!projects) return costs_by_stage(costs);
-    costs.insert(
-        costs.end(),
-        {{Id::q, queries * q_width * copy}, {Id::k, keys * k_width * copy}, {Id::v, keys * v_width * copy}});
+    add_way_back(false);
+    costs.emplace_back(Id::v, moving_v);
     if (tensors.in_proj_weight)
       costs.emplace_back(Id::in_proj_weight, projecting_q + projecting_k + projecting_v);
     else
@@ -92,16 +100,12 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
   }
 
   if (projects) {
-    costs = {{Id::q, projecting_q},
-             {Id::k, projecting_k},
-             {Id::v, projecting_v},
-             {Id::q_heads, queries * q_width * copy},
-             {Id::k_heads, keys * k_width * copy},
-             {Id::v_heads, keys * v_width * copy}};
+    costs = {{Id::q, projecting_q}, {Id::k, projecting_k}, {Id::v, projecting_v}};
   }
-  if (turns)
-    costs.insert(costs.end(),
-                 {{Id::q_rotary, queries * q_width * copy}, {Id::k_rotary, keys * k_width * copy}});
+  for (std::size_t i = 1; i < of_q.size(); ++i) {
+    costs.insert(costs.end(), {{of_q[i], moving_q}, {of_k[i], moving_k}});
+    if (of_q[i] == Id::q_heads) costs.emplace_back(Id::v_heads, moving_v);
+  }
   costs.insert(costs.end(), {{Id::scores, multiplying_keys}, {Id::scaled_scores, touching}});
   if (masked) costs.insert(costs.end(), {{Id::mask_bias, touching}, {Id::masked_scores, touching}});
   costs.insert(
@@ -179,7 +183,8 @@ bool have_same_attention(const Trace& before, const AttentionInputs& inputs) {
   for_options_with<AttentionOptions>(read_last,
                                      [&](const OptionRow&, auto member) { then.*member = now.*member; });
   return then == now && have_same(before.tensors, inputs.tensors,
-                                  {&TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
+                                  {&TraceTensors::q_norm_weight, &TraceTensors::k_norm_weight,
+                                   &TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
                                    &TraceTensors::valid_lens, &TraceTensors::frozen_weights});
 }
 

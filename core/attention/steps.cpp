@@ -1,8 +1,10 @@
 #include "core/attention/steps.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/attention/rules.h"
+#include "core/attention/score_path.h"
 
 namespace headwise {
 namespace {
@@ -51,6 +53,12 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "The last linear layer mixes the heads: every output number is a sum over all columns of concat, so "
      "every "
      "head contributes to it. PyTorch's module returns this as attn_output."},
+    {Step::normalise, "Norm", "how long is each row of q and k? here all are brought to one length",
+     "q_normed = w ⊙ q / √(mean q² + ε)",
+     "Each row is divided by the root of the mean of its squares, then multiplied by one weight for each "
+     "column. "
+     "Scores then depend on the directions of the rows and on the weights, not on how large the projections "
+     "have become, so no score can grow without bound while a model learns."},
 }};
 
 static_assert([] {
@@ -128,6 +136,10 @@ void add_projections(const Trace& trace, Pictures& pictures) {
   }
 }
 
+void add_made(const Trace& trace, Pictures& pictures, std::initializer_list<Id> results) {
+  for (const Id id : results) pictures.map(id, made_of(id, trace.options));
+}
+
 // Names the tensor that multiplies the values. Without dropout both names refer to one array;
 // attn_weights is the better known.
 Id weights_of(const Trace& trace) {
@@ -151,6 +163,21 @@ std::span<const StepEntry> step_entries() {
   return step_table;
 }
 
+std::vector<Step> shown_steps(const AttentionOptions& options) {
+  std::vector<Step> steps;
+  for (const StepEntry& entry : step_table) {
+    if (entry.step == Step::split_heads && options.qk_norm == QkNorm::whole) steps.push_back(Step::normalise);
+    if (entry.step != Step::normalise) steps.push_back(entry.step);
+    if (entry.step == Step::split_heads && options.qk_norm && options.qk_norm != QkNorm::whole)
+      steps.push_back(Step::normalise);
+  }
+  return steps;
+}
+
+std::size_t place_of_step(std::span<const Step> shown, Step step) {
+  return std::min(static_cast<std::size_t>(std::ranges::find(shown, step) - shown.begin()), shown.size() - 1);
+}
+
 std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
   Pictures pictures(trace);
   switch (step) {
@@ -162,16 +189,18 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       break;
     case Step::split_heads:
       if (trace.options.op == Op::multi_head_attention) {
-        pictures.map(Id::q_heads, Id::q);
-        pictures.map(Id::k_heads, Id::k);
+        add_made(trace, pictures, {Id::q_heads, Id::k_heads});
         pictures.map(Id::v_heads, Id::v);
       }
-      pictures.map(Id::q_rotary, Id::q_heads);
-      pictures.map(Id::k_rotary, Id::k_heads);
+      if (trace.options.qk_norm != QkNorm::per_head) add_made(trace, pictures, {Id::q_rotary, Id::k_rotary});
+      break;
+    case Step::normalise:
+      if (trace.options.qk_norm) add_made(trace, pictures, {Id::q_normed, Id::k_normed});
+      if (trace.options.qk_norm == QkNorm::per_head) add_made(trace, pictures, {Id::q_rotary, Id::k_rotary});
       break;
     case Step::scores:
-      pictures.product_transposed(Id::scores, trace.tensors.q_rotary ? Id::q_rotary : Id::q_heads,
-                                  trace.tensors.k_rotary ? Id::k_rotary : Id::k_heads);
+      pictures.product_transposed(Id::scores, path_of_queries(trace.options).back(),
+                                  path_of_keys(trace.options).back());
       break;
     case Step::scale:
       pictures.map(Id::scaled_scores, Id::scores);
@@ -200,7 +229,7 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
 }
 
 // clang-format off
-Step step_of(TensorId id) {
+Step step_of(TensorId id, const AttentionOptions& options) {
   switch (id) {
     case Id::query: case Id::key: case Id::value:
       return Step::inputs;
@@ -208,8 +237,12 @@ Step step_of(TensorId id) {
     case Id::in_proj_bias: case Id::bias_k: case Id::bias_v: case Id::static_k: case Id::static_v:
     case Id::q: case Id::k: case Id::v:
       return Step::project;
-    case Id::q_heads: case Id::k_heads: case Id::v_heads: case Id::q_rotary: case Id::k_rotary:
+    case Id::q_heads: case Id::k_heads: case Id::v_heads:
       return Step::split_heads;
+    case Id::q_rotary: case Id::k_rotary:
+      return options.qk_norm == QkNorm::per_head ? Step::normalise : Step::split_heads;
+    case Id::q_norm_weight: case Id::k_norm_weight: case Id::q_normed: case Id::k_normed:
+      return Step::normalise;
     case Id::scores:
       return Step::scores;
     case Id::scaled_scores:

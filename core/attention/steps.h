@@ -1,4 +1,4 @@
-// The ten steps of the walk through the operator, and what each one shows.
+// The steps of the walk through the operator, and what each one shows.
 #pragma once
 
 #include <span>
@@ -20,8 +20,10 @@ enum class Step : std::uint8_t {
   weighted_sum,
   concat,
   output,
+  // Only with options that ask for them; where they stand among the others: shown_steps
+  normalise,
 };
-inline constexpr int step_count = 10;
+inline constexpr int step_count = 11;
 
 struct StepEntry {
   Step step;
@@ -32,6 +34,11 @@ struct StepEntry {
 };
 
 std::span<const StepEntry> step_entries();
+
+// The steps that these options have, in order: with qk_norm "whole" the norm comes before the split.
+std::vector<Step> shown_steps(const AttentionOptions& options);
+// Where a step is among them, the last if it is none of them.
+std::size_t place_of_step(std::span<const Step> shown, Step step);
 
 // The product (or map) that a step shows: result in the corner, left operand left of it, right operand above
 // it; above_transposed: the operand above is drawn transposed (kᵀ, Wᵀ).
@@ -53,6 +60,6 @@ struct StepPicture {
 std::vector<StepPicture> step_pictures(Step step, const Trace& trace);
 // The first step that computes this tensor; for parameters and masks, the step that reads it. dropped_weights
 // belongs to the softmax; residual_output, layer_norm_output and attn_output_weights to the output.
-Step step_of(TensorId id);
+Step step_of(TensorId id, const AttentionOptions& options = {});
 
 }  // namespace headwise

@@ -20,15 +20,17 @@ struct TraceTensors {
   TensorPtr key;    // (N,S,kdim)   the same pointer as query in self-attention
   TensorPtr value;  // (N,S,vdim)
   // Parameters, under PyTorch's names
-  TensorPtr in_proj_weight;   // (H·D+G·D+G·Dv, E): rows of q, k, v; (3E,E) in PyTorch's module
-  TensorPtr q_proj_weight;    // (H·D,E)        if the projections are separate
-  TensorPtr k_proj_weight;    // (G·D,kdim)
-  TensorPtr v_proj_weight;    // (G·Dv,vdim)
-  TensorPtr in_proj_bias;     // (H·D+G·D+G·Dv)
-  TensorPtr bias_k;           // (G·D)          appended to k; (1,1,E) in PyTorch
-  TensorPtr bias_v;           // (G·Dv)
-  TensorPtr static_k;         // (N,G,S,D)      (N·G,S,D) in PyTorch; replaces k
-  TensorPtr static_v;         // (N,G,S,Dv)
+  TensorPtr in_proj_weight;  // (H·D+G·D+G·Dv, E): rows of q, k, v; (3E,E) in PyTorch's module
+  TensorPtr q_proj_weight;   // (H·D,E)        if the projections are separate
+  TensorPtr k_proj_weight;   // (G·D,kdim)
+  TensorPtr v_proj_weight;   // (G·Dv,vdim)
+  TensorPtr in_proj_bias;    // (H·D+G·D+G·Dv)
+  TensorPtr q_norm_weight;   // (D), (H,D) or (H·D)   "q_norm.weight", if options.qk_norm is set; null: all 1
+  TensorPtr k_norm_weight;   // (D), (G,D) or (G·D)   "k_norm.weight"
+  TensorPtr bias_k;          // (G·D)          appended to k; (1,1,E) in PyTorch
+  TensorPtr bias_v;          // (G·Dv)
+  TensorPtr static_k;        // (N,G,S,D)      (N·G,S,D) in PyTorch; replaces k
+  TensorPtr static_v;        // (N,G,S,Dv)
   TensorPtr out_proj_weight;  // (E,H·Dv)       "out_proj.weight"
   TensorPtr out_proj_bias;    // (E)            "out_proj.bias"
   // Masks as given, f32/f64 or bool, in their own rank; the gains; the frozen weights
@@ -45,6 +47,9 @@ struct TraceTensors {
   TensorPtr q_heads;  // (N,H,L,D)
   TensorPtr k_heads;  // (N,G,S′,D)
   TensorPtr v_heads;  // (N,G,S′,Dv)
+  // Normalised, if options.qk_norm is set; else null
+  TensorPtr q_normed;  // (N,H,L,D), or (N,L,H·D) before the split
+  TensorPtr k_normed;  // (N,G,S,D), or (N,S,G·D)
   // Rotated by their positions, if options.rotary_base or its frequencies are set; else null, and scores are
   // computed from the heads directly
   TensorPtr q_rotary;  // (N,H,L,D)
@@ -76,21 +81,14 @@ struct TraceTensors {
   ~TraceTensors();
 };
 
-// The factors of scores: q_rotary and k_rotary if they exist, else q_heads and k_heads.
-inline const TensorPtr& queries_of_scores(const TraceTensors& t) {
-  return t.q_rotary ? t.q_rotary : t.q_heads;
-}
-inline const TensorPtr& keys_of_scores(const TraceTensors& t) {
-  return t.k_rotary ? t.k_rotary : t.k_heads;
-}
-
 // clang-format off
 enum class TensorId : std::uint8_t {
   query, key, value,
-  in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, bias_k, bias_v, static_k, static_v,
+  in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, q_norm_weight, k_norm_weight,
+  bias_k, bias_v, static_k, static_v,
   out_proj_weight, out_proj_bias,
   attn_mask, key_padding_mask, valid_lens, head_gain, frozen_weights,
-  q, k, v, q_heads, k_heads, v_heads, q_rotary, k_rotary,
+  q, k, v, q_heads, k_heads, v_heads, q_normed, k_normed, q_rotary, k_rotary,
   scores, scaled_scores, mask_bias, masked_scores, attn_weights, dropped_weights, head_output,
   concat, output, residual_output, layer_norm_output, attn_output_weights,
 };

@@ -176,6 +176,8 @@ std::string why_absent(const Trace& trace, TensorName name) {
   if (name.id == TensorId::frozen_weights) return "no head is frozen: heads.frozen is null";
   if (name.id == TensorId::q_rotary || name.id == TensorId::k_rotary)
     return "this scenario turns nothing by its position: attention.rotary_base is null";
+  if (name.id == TensorId::q_normed || name.id == TensorId::k_normed)
+    return "this scenario normalises neither q nor k: attention.qk_norm is null";
   if (sdpa && !is_mask && name.id != TensorId::mask_bias)
     return "scaled_dot_product_attention has no such tensor";
   switch (name.id) {
@@ -187,6 +189,10 @@ std::string why_absent(const Trace& trace, TensorName name) {
       return "the parameters of this scenario are packed: in_proj_weight";
     case TensorId::mask_bias:
       return "this scenario has no mask";
+    case TensorId::q_norm_weight:
+    case TensorId::k_norm_weight:
+      return trace.options.qk_norm ? "no weights are given: all are 1"
+                                   : "this scenario normalises neither q nor k: attention.qk_norm is null";
     case TensorId::static_k:
     case TensorId::static_v:
     case TensorId::bias_k:

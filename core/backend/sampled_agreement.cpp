@@ -9,6 +9,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/norm.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
 #include "core/fused/row_masks.h"
@@ -54,32 +55,61 @@ std::vector<double> row_of(const Tensor& tensor, Index row) {
   return {from, from + width};
 }
 
-// One head's row at a position, with rotary position embedding applied if there is any.
-class PositionRotations {
+// One head's row of q or k as a factor of the scores: normalised and rotated by its position where the
+// options ask for it (core/attention/score_path.h), in double.
+class RowPath {
  public:
-  PositionRotations(const std::vector<double>& frequencies, Index first_position, Index tokens)
-      : pairs_(static_cast<Index>(frequencies.size())) {
-    for (Index token = 0; token < tokens; ++token) {
-      for (const double frequency : frequencies) {
+  // `rows` (N,T,heads·D), `weight` or null.
+  RowPath(const AttentionOptions& o, Index first_position, Index head_dim, const Tensor& rows,
+          const TensorPtr& weight)
+      : place_(o.qk_norm),
+        norm_(qk_norm_of(o)),
+        rows_(rows),
+        weight_(weight),
+        width_(head_dim),
+        frequencies_(rotary_inverse_frequencies(o)) {
+    const Index tokens = rows.shape().size(1);
+    for (Index token = 0; token < tokens; ++token)
+      for (const double frequency : frequencies_) {
         const double angle = static_cast<double>(first_position + token) * frequency;
         rotations_.emplace_back(std::cos(angle), std::sin(angle));
       }
-    }
+    for (Index row = 0; place_ == QkNorm::whole && row < rows.shape().size(0) * tokens; ++row)
+      whole_.push_back(row_norm(wide_row<float>(rows, row), norm_));
   }
 
-  void rotate(const float* row, Index token, std::vector<double>& out) const {
-    std::copy_n(row, out.size(), out.begin());
-    for (Index j = 0; j < pairs_; ++j) {
-      const auto [cosine, sine] = rotations_[static_cast<std::size_t>(token * pairs_ + j)];
-      const double a = row[j], b = row[j + pairs_];
-      out[static_cast<std::size_t>(j)] = a * cosine - b * sine;
-      out[static_cast<std::size_t>(j + pairs_)] = b * cosine + a * sine;
+  void head(Index n, Index token, Index h, std::vector<double>& out) const {
+    const Index row = n * rows_.shape().size(1) + token;
+    std::copy_n(numbers(&rows_) + row * rows_.shape().size(2) + h * width_, width_, out.begin());
+    Eigen::Map<WideRow> values(out.data(), width_);
+    if (place_ == QkNorm::whole) normalise(values, whole_[static_cast<std::size_t>(row)], h);
+    if (place_ == QkNorm::per_head) normalise(values, row_norm(values, norm_), h);
+    const auto pairs = std::ssize(frequencies_);
+    for (Index j = 0; j < pairs; ++j) {
+      const auto [cosine, sine] = rotations_[static_cast<std::size_t>(token * pairs + j)];
+      const double a = values[j], b = values[j + pairs];
+      values[j] = a * cosine - b * sine;
+      values[j + pairs] = b * cosine + a * sine;
     }
+    if (place_ == QkNorm::per_head_after_rotary) normalise(values, row_norm(values, norm_), h);
   }
 
  private:
-  Index pairs_;
+  void normalise(Eigen::Map<WideRow>& values, const RowNorm& row, Index h) const {
+    values = (values - row.mean) / row.deviation;
+    const bool shared = weight_ && weight_->size() == width_;
+    for (Index d = 0; weight_ && d < width_; ++d)
+      values[d] *= norm_.offset + weight_->flat((shared ? 0 : h * width_) + d);
+  }
+
+  std::optional<QkNorm> place_;
+  Norm norm_;
+  const Tensor& rows_;
+  TensorPtr weight_;
+  Index width_;
+  std::vector<double> frequencies_;
   std::vector<std::pair<double, double>> rotations_;  // (tokens, pairs): cos, sin
+  std::vector<RowNorm> whole_;
 };
 
 class Sampler {
@@ -89,8 +119,8 @@ class Sampler {
         t_(trace.tensors),
         o_(trace.options),
         s_(attention_sizes(o_, t_)),
-        rotate_q_(rotary_inverse_frequencies(o_), rotary_first_query(o_, s_.queries, s_.keys), s_.queries),
-        rotate_k_(rotary_inverse_frequencies(o_), 0, s_.all_keys) {
+        path_of_q_(o_, rotary_first_query(o_, s_.queries, s_.keys), s_.head_dim, *t_.q, t_.q_norm_weight),
+        path_of_k_(o_, 0, s_.head_dim, *t_.k, t_.k_norm_weight) {
     const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
     if (has_any_mask(o_, given)) masks_.emplace(o_, given, s_.batch, s_.queries, s_.keys, s_.all_keys);
   }
@@ -131,10 +161,10 @@ class Sampler {
     std::vector<float> bias(masks_ ? weights.size() : 0);
     if (masks_) masks_->fill(n, h, query, 0, s_.all_keys, bias.data());
     std::vector<double> q(static_cast<std::size_t>(s_.head_dim)), k(q.size());
-    rotate_q_.rotate(numbers(t_.q.get()) + ((n * s_.queries + query) * s_.heads + h) * s_.head_dim, query, q);
+    path_of_q_.head(n, query, h, q);
     double maximum = -infinity;
     for (Index key = 0; key < s_.all_keys; ++key) {
-      rotate_k_.rotate(numbers(t_.k.get()) + ((n * s_.all_keys + key) * s_.kv_heads + g) * s_.head_dim, key, k);
+      path_of_k_.head(n, key, g, k);
       double score = scaling.scaled(std::inner_product(q.begin(), q.end(), k.begin(), 0.0));
       if (masks_) {
         const double added = static_cast<double>(bias[static_cast<std::size_t>(key)]);
@@ -168,7 +198,7 @@ class Sampler {
   const TraceTensors& t_;
   const AttentionOptions& o_;
   const AttentionSizes s_;
-  PositionRotations rotate_q_, rotate_k_;
+  RowPath path_of_q_, path_of_k_;
   std::optional<RowMasks> masks_;
 };
 

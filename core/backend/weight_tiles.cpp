@@ -5,9 +5,8 @@
 #include <limits>
 #include <numbers>
 
-#include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
-#include "core/fused/fused_rotary.h"
+#include "core/fused/fused_row_path.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
@@ -22,17 +21,6 @@ constexpr Index room = 16;
 
 const float* tile_numbers(const TensorPtr& tensor) {
   return tensor->values<float>().data();
-}
-
-// Rows (N,T,heads·D), each rotated by its position, from `first_position` on.
-TensorPtr turned(const TensorPtr& rows, std::span<const double> frequencies, Index first_position, Index heads) {
-  const Shape& shape = rows->shape();
-  auto made = std::make_shared<Tensor>(Tensor::unwritten(shape, DType::f32));
-  const FusedRotary rotary(frequencies, first_position, shape.size(1));
-  const TaskPhase phase = rotary.rotate({tile_numbers(rows), made->values<float>().data(), shape.size(0),
-                                         shape.size(1), heads, shape.size(2) / heads});
-  run_tasks(phase.count, available_threads(), phase.body);
-  return made;
 }
 
 Index step_of(Index keys) {
@@ -54,16 +42,18 @@ WeightTiles::WeightTiles(TracePtr trace)
          .what = "they cannot be made again",
          .expected = "a trace of multi_head_attention in f32 with q and k, and without frozen heads"});
   const Index rows = sizes_.batch * sizes_.heads * sizes_.queries;
-  const std::vector<double> frequencies = rotary_inverse_frequencies(trace_->options);
-  const Index turned_numbers = frequencies.empty() ? 0 : t.q->size() + t.k->size();
-  require_memory(static_cast<Index>(sizeof(float)) * (2 * rows + t.k->size() + turned_numbers),
+  FusedRowPath path(trace_->options, sizes_, t);
+  const Index made_numbers = path ? t.q->size() + t.k->size() : 0;
+  require_memory(static_cast<Index>(sizeof(float)) * (2 * rows + t.k->size() + made_numbers),
                  "making attention weights again");
   q_ = t.q;
   TensorPtr k = t.k;
-  if (!frequencies.empty()) {
-    q_ = turned(t.q, frequencies, rotary_first_query(trace_->options, sizes_.queries, sizes_.keys),
-                sizes_.heads);
-    k = turned(t.k, frequencies, 0, sizes_.kv_heads);
+  if (path) {
+    for (const TaskPhase& phase :
+         path.follow({q_, sizes_.batch, sizes_.heads}, {k, sizes_.batch, sizes_.kv_heads}))
+      run_tasks(phase.count, available_threads(), phase.body);
+    q_ = path.q();
+    k = path.k();
   }
   const GivenMasks given{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};
   if (has_any_mask(trace_->options, given))

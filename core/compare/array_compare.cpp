@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/attention/heads.h"
+#include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
 #include "core/compare/tensor_readings.h"
 #include "core/tensor/error.h"
@@ -119,9 +120,10 @@ void choose_reading(ComparedArray& array, const std::vector<TensorReading>& read
   array = std::move(*best);
 }
 
-// k_heads, k_rotary and v_heads with one head per query head: ours, repeated likewise.
+// k_heads, k_normed, k_rotary and v_heads with one head per query head: ours, repeated likewise.
 TensorPtr repeated_heads(const Trace& trace, TensorName name, const Tensor& ours, const HeadCopies& copies) {
-  const bool grouped = name.id == Id::k_heads || name.id == Id::k_rotary || name.id == Id::v_heads;
+  const bool grouped =
+      name.id == Id::k_heads || name.id == Id::k_normed || name.id == Id::k_rotary || name.id == Id::v_heads;
   if (name.gradient || !grouped) return nullptr;
   if (trace.options.num_heads == trace.options.num_kv_heads) return nullptr;
   const HeadCopy copy = name.id == Id::v_heads ? copies.values : copies.keys;
@@ -235,7 +237,8 @@ double stored_tolerance(DType ours, const std::string& stored_dtype, bool gradie
 
 double large_score_factor(const Trace& trace, TensorName name) {
   constexpr double exact_enough = 20.0;
-  const TensorPtr queries = queries_of_scores(trace.tensors), keys = keys_of_scores(trace.tensors);
+  const TensorPtr queries = queries_of_scores(trace.tensors, trace.options),
+                  keys = keys_of_scores(trace.tensors, trace.options);
   if (name.gradient || name.id < Id::scores || name.id == Id::mask_bias || !queries || !keys) return 1.0;
   const double product = largest_norm(*queries) * largest_norm(*keys);
   const double size = name.id == Id::scores ? product : std::abs(score_scale(trace.options).linear(product));

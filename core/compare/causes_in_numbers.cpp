@@ -11,6 +11,7 @@
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/tensor_readings.h"
@@ -208,7 +209,7 @@ Tensor pairs_as_halves(const Tensor& x, Index pairs, bool back) {
 void add_rotary_conventions(const Question& q, Causes& causes) {
   const bool of_queries = q.id == Id::q_rotary;
   if ((!of_queries && q.id != Id::k_rotary) || q.array.tensor.gradient) return;
-  const TensorPtr heads = of_queries ? q.trace.tensors.q_heads : q.trace.tensors.k_heads;
+  const TensorPtr heads = q.trace.tensor(made_of(q.id, q.trace.options));
   if (!heads || !heads->shape().same_sizes(q.ours().shape())) return;
   const AttentionOptions& o = q.trace.options;
   const AttentionSizes s = attention_sizes(o, q.trace.tensors);

@@ -9,6 +9,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_path.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_readings.h"
 #include "core/tensor/join.h"
@@ -192,8 +193,8 @@ void add_copies(const AttentionInputs& inputs, ProgramVariants& variants) {
   const auto scores_with = [](std::function<Tensor(const Tensor&)> copies) {
     return StageChange{Id::scores, [copies = std::move(copies)](const Trace& so_far) {
                          const TraceTensors& t = so_far.tensors;
-                         return attention_scores(*queries_of_scores(t), copies(*keys_of_scores(t)),
-                                                 t.scores->shape());
+                         return attention_scores(*queries_of_scores(t, so_far.options),
+                                                 copies(*keys_of_scores(t, so_far.options)), t.scores->shape());
                        }};
   };
   const auto output_with = [](std::function<Tensor(const Tensor&)> copies) {
@@ -264,8 +265,7 @@ void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
     for (const Id id : ids) stages.push_back(with_cells(id, cell_of));
     variants.push_back({std::move(text), std::move(stages)});
   };
-  const bool turned = inputs.options.rotary_base || !inputs.options.rotary_inverse_frequencies.empty();
-  const Id keys = turned ? Id::k_rotary : Id::k_heads;
+  const Id keys = path_of_keys(resolved_options(inputs)).back();
   if (sizes.batch > 1) {
     const auto of_first = [](const Cells& cell, Index, Index h, Index t, Index d) { return cell(0, h, t, d); };
     const auto reversed = [](const Cells& cell, Index n, Index h, Index t, Index d) {

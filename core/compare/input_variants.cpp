@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -56,6 +57,7 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
   using Options = AttentionOptions;
   visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
     if constexpr (std::is_same_v<decltype(member), double LayerOptions::*>) {
+      if (std::string_view(row.key).starts_with("qk_norm")) return;
       const double none = LayerOptions{}.*member;
       add(is_set(o, member), fmt::format("there is no {}", row.key),
           fmt::format("--set attention.{}={:g}", row.key, none), [=](Options& p) { p.*member = none; });
@@ -122,6 +124,55 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
                       }});
 }
 
+// The norms of q and k missing, in another place, of another kind, or with another ε or offset.
+void add_norms(const AttentionInputs& inputs, Variants& variants) {
+  const AttentionOptions& o = inputs.options;
+  if (!o.qk_norm) return;
+  const auto add = [&](std::string text, const std::string& setting, auto change) {
+    variants.push_back({std::move(text), "--set attention." + setting,
+                        [change](AttentionInputs& theirs) { change(theirs); }});
+  };
+  const TensorPtr &q_weight = inputs.tensors.q_norm_weight, &k_weight = inputs.tensors.k_norm_weight;
+  const auto without_weights = [](AttentionInputs& theirs) {
+    theirs.tensors.q_norm_weight = theirs.tensors.k_norm_weight = nullptr;
+  };
+  add("q and k are not normalised (no QK-norm)", "qk_norm=null", [without_weights](AttentionInputs& theirs) {
+    theirs.options.qk_norm.reset();
+    without_weights(theirs);
+  });
+  constexpr std::array places{"per_head", "whole", "per_head_after_rotary"};
+  constexpr std::array place_words{"each head's row before it is rotated",
+                                   "the whole row of all heads, before the split",
+                                   "each head's row after it is rotated"};
+  const bool fits_any = !q_weight && !k_weight;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto place = static_cast<QkNorm>(i);
+    const bool same_weights = (place == QkNorm::whole) == (o.qk_norm == QkNorm::whole);
+    const bool turns = has_rotary_embedding(o) || place == QkNorm::whole || o.qk_norm == QkNorm::whole;
+    if (place == *o.qk_norm || !turns || (!same_weights && !fits_any)) continue;
+    add(fmt::format("QK-norm normalises {}", place_words[i]), fmt::format("qk_norm={}", places[i]),
+        [place](AttentionInputs& theirs) { theirs.options.qk_norm = place; });
+  }
+  constexpr std::array kinds{"rms", "layer", "l2"};
+  constexpr std::array kind_words{"divides by the root of the mean square",
+                                  "subtracts the mean first (LayerNorm)", "divides by the length"};
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    if (const auto kind = static_cast<NormKind>(i); kind != o.qk_norm_kind)
+      add(fmt::format("QK-norm {}", kind_words[i]), fmt::format("qk_norm_kind={}", kinds[i]),
+          [kind](AttentionInputs& theirs) { theirs.options.qk_norm_kind = kind; });
+  for (const double epsilon : {1e-6, 1e-5, 1e-8, 0.0})
+    if (epsilon != o.qk_norm_epsilon)
+      add(fmt::format("the epsilon of QK-norm is {:g}", epsilon), fmt::format("qk_norm_epsilon={:g}", epsilon),
+          [epsilon](AttentionInputs& theirs) { theirs.options.qk_norm_epsilon = epsilon; });
+  if (fits_any) return;
+  const double offset = o.qk_norm_offset == 0.0 ? 1.0 : 0.0;
+  add(offset == 1.0 ? "1 is added to the weights of QK-norm" : "nothing is added to the weights of QK-norm",
+      fmt::format("qk_norm_offset={:g}", offset),
+      [offset](AttentionInputs& theirs) { theirs.options.qk_norm_offset = offset; });
+  variants.push_back(
+      {"QK-norm has no weights: all are 1", "leave q_norm.weight and k_norm.weight out", without_weights});
+}
+
 void add_masks(const AttentionInputs& inputs, Variants& variants) {
   const TraceTensors& t = inputs.tensors;
   const AttentionOptions resolved = resolved_options(inputs);
@@ -184,6 +235,7 @@ void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants
     add_scales(resolved, variants);
   const AttentionSizes sizes = attention_sizes(inputs);
   add_options(resolved, sizes.queries == sizes.keys, variants);
+  add_norms(inputs, variants);
   add_masks(inputs, variants);
 }
 

@@ -12,6 +12,7 @@
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
 #include "core/compare/narrow_types.h"
 #include "core/compare/program_variants.h"
@@ -30,14 +31,14 @@ Tensor with_heads(const Tensor& x, Index heads) {
 void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& variants) {
   const auto scores_of = [&](const char* text, auto left, auto right) {
     variants.push_back({text, {{Id::scores, [left, right, heads = s.heads](const Trace& so_far) {
-                                  const TraceTensors& t = so_far.tensors;
-                                  return attention_scores(with_heads(*left(t), heads),
-                                                          with_heads(*right(t), heads), t.scores->shape());
+                                  return attention_scores(with_heads(*left(so_far), heads),
+                                                          with_heads(*right(so_far), heads),
+                                                          so_far.tensors.scores->shape());
                                 }}}});
   };
-  const auto q = [](const TraceTensors& t) { return queries_of_scores(t); };
-  const auto k = [](const TraceTensors& t) { return keys_of_scores(t); };
-  const auto v = [](const TraceTensors& t) { return t.v_heads; };
+  const auto q = [](const Trace& t) { return queries_of_scores(t.tensors, t.options); };
+  const auto k = [](const Trace& t) { return keys_of_scores(t.tensors, t.options); };
+  const auto v = [](const Trace& t) { return t.tensors.v_heads; };
   if (s.queries == s.all_keys) {
     scores_of("the scores are q·qᵀ, not q·kᵀ", q, q);
     scores_of("the scores are k·kᵀ, not q·kᵀ", k, k);
@@ -45,8 +46,8 @@ void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& varian
   }
   if (s.head_dim == s.v_head_dim) scores_of("the scores are q·vᵀ: v stands in the place of k", q, v);
   if (s.head_dim > 1 && s.all_keys > 1)
-    scores_of("kᵀ is k reshaped to (D,S), not transposed", q, [](const TraceTensors& t) {
-      const Tensor& keys = *keys_of_scores(t);
+    scores_of("kᵀ is k reshaped to (D,S), not transposed", q, [](const Trace& t) {
+      const Tensor& keys = *keys_of_scores(t.tensors, t.options);
       return shared_tensor(in_our_order(keys, keys.shape(), {{{0}, {1}, {3}, {2}}}));
     });
   const auto values_of = [&](const char* text, Id source, const char* detail = "") {
@@ -182,7 +183,7 @@ void add_score_variants(const AttentionInputs& inputs, ProgramVariants& variants
   add_transposed_weights(sizes, variants);
   add_scaled_queries(inputs, o, variants);
   add_softcaps(inputs, variants);
-  add_normalised(rotary, variants);
+  if (!o.qk_norm) add_normalised(rotary, variants);
 }
 
 namespace {

@@ -45,6 +45,7 @@ std::vector<AxisOrder> other_orders(Id id, Index rank, bool batch_first) {
   if (rank != 4) return {};
   switch (id) {
     case Id::q_heads:
+    case Id::q_normed:
     case Id::q_rotary:
     case Id::v_heads:
     case Id::head_output:
@@ -52,6 +53,7 @@ std::vector<AxisOrder> other_orders(Id id, Index rank, bool batch_first) {
       return {folded_heads,       heads_after_length, length_then_folded,
               length_batch_heads, heads_side_by_side, length_first_side_by_side};
     case Id::k_heads:
+    case Id::k_normed:
     case Id::k_rotary:
       return {folded_heads,       heads_after_length,        length_then_folded, length_batch_heads,
               heads_side_by_side, length_first_side_by_side, keys_transposed,    folded_keys_transposed};

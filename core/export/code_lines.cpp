@@ -9,6 +9,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/memory_order.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
 #include "core/export/code_style.h"
 #include "core/tensor/join.h"
@@ -166,6 +167,7 @@ class Lines {
   void inputs();
   void project();
   void split_heads();
+  void normalise();
   void turn();
   void scores();
   void scale();
@@ -280,17 +282,37 @@ void Lines::project() {
 
 void Lines::split_heads() {
   if (result_ == Id::q_rotary || result_ == Id::k_rotary) return turn();
-  const Id from = result_ == Id::k_heads ? Id::k : result_ == Id::v_heads ? Id::v : Id::q;
+  const Id from = result_ == Id::v_heads ? Id::v : made_of(result_, o_);
   if (!trace_.tensor(result_) || !trace_.tensor(from)) return;
   const auto s = trace_.tensor(result_)->shape().sizes();  // (N,H,T,D)
   set(dialect_("split heads", code_variable(from), s[2], s[1], s[3]), split_comment(from));
   if (o_.clip_qkv) set(dialect_("clip", code_variable(result_), number(*o_.clip_qkv)), "clip_qkv");
 }
 
-// q_heads or k_heads, each row rotated by its position.
+// q_normed or k_normed, or what is rotated behind it.
+void Lines::normalise() {
+  if (result_ == Id::q_rotary || result_ == Id::k_rotary) return turn();
+  const Id from = made_of(result_, o_);
+  const std::string x = code_variable(from), epsilon = number(o_.qk_norm_epsilon);
+  const char* const divisor = o_.qk_norm_kind == NormKind::rms     ? "root mean square"
+                              : o_.qk_norm_kind == NormKind::layer ? "deviation"
+                                                                   : "length";
+  std::string line = (o_.qk_norm_kind == NormKind::layer ? dialect_("without mean", x) : x) + " / " +
+                     dialect_(divisor, x, epsilon);
+  const Id weight_id = result_ == Id::q_normed ? Id::q_norm_weight : Id::k_norm_weight;
+  if (const TensorPtr& weight = trace_.tensor(weight_id)) {
+    std::string factor = code_variable(weight_id);
+    if (weight->shape().rank() == 2) factor = dialect_("weights of heads", factor);
+    line += o_.qk_norm_offset == 0.0 ? " * " + factor
+                                     : fmt::format(" * ({} + {})", number(o_.qk_norm_offset), factor);
+  }
+  set(line, sizes(result_));
+}
+
+// What q_rotary or k_rotary is made of, each row rotated by its position.
 void Lines::turn() {
   const bool of_queries = result_ == Id::q_rotary;
-  const std::string heads = of_queries ? "q_heads" : "k_heads";
+  const std::string heads = code_variable(made_of(result_, o_));
   const Index first = of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : Index{0};
   const std::vector<double> given = rotary_inverse_frequencies(o_);
   const auto pairs = static_cast<Index>(given.size());
@@ -314,15 +336,14 @@ void Lines::turn() {
 std::string Lines::turned_strides() const {
   const bool turns = style_ == CodeStyle::pytorch || style_ == CodeStyle::numpy;
   const MemoryOrder order = memory_order(trace_, Step::scores, Id::scores);
-  const Id keys = t_.k_rotary ? Id::k_rotary : Id::k_heads;
+  const Id keys = path_of_keys(o_).back();
   if (!turns || order.result.tensor != keys || sizes_.heads != sizes_.kv_heads) return "";
   return fmt::format("; {}ᵀ{}", code_variable(keys), strides(order.states.back().layout).substr(1));
 }
 
 void Lines::scores() {
   if (!t_.scores) return;
-  const bool turned = has_rotary_embedding(o_);
-  const Id queries = turned ? Id::q_rotary : Id::q_heads, keys = turned ? Id::k_rotary : Id::k_heads;
+  const Id queries = path_of_queries(o_).back(), keys = path_of_keys(o_).back();
   set(dialect_("scores", code_variable(queries), code_variable(keys)),
       fmt::format("{} @ {} → {}", sizes(queries), swapped_sizes(keys), sizes(Id::scores)) + turned_strides());
 }
@@ -415,8 +436,8 @@ std::vector<CodeLine> Lines::take() {
   using L = Lines;
   constexpr std::array<void (L::*)(), step_count> steps{
       // in the order of Step
-      &L::inputs, &L::project, &L::split_heads,  &L::scores, &L::scale,
-      &L::mask,   &L::softmax, &L::weighted_sum, &L::concat, &L::output};
+      &L::inputs,  &L::project,      &L::split_heads, &L::scores, &L::scale,    &L::mask,
+      &L::softmax, &L::weighted_sum, &L::concat,      &L::output, &L::normalise};
   (this->*steps[static_cast<std::size_t>(step_)])();
   return std::move(lines_);
 }

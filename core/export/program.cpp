@@ -257,7 +257,8 @@ struct Steps {
 Steps steps_text(const Trace& trace, CodeStyle style) {
   Steps steps;
   const bool sdpa = trace.options.op == Op::scaled_dot_product_attention;
-  for (const StepEntry& entry : step_entries()) {
+  for (const Step step : shown_steps(trace.options)) {
+    const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
     if (entry.step == Step::inputs && !sdpa) continue;  // the arrays already contain it
     std::string lines;
     for (const StepPicture& picture : step_pictures(entry.step, trace)) {

@@ -17,7 +17,7 @@
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_layout.h"
 #include "core/fused/fused_projection.h"
-#include "core/fused/fused_rotary.h"
+#include "core/fused/fused_row_path.h"
 #include "core/fused/head_shares.h"
 #include "core/fused/kernels.h"
 #include "core/tensor/error.h"
@@ -78,7 +78,7 @@ class FusedForward {
         t_(tensors),
         given_{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()},
         keys_(kernels, sizes, has_any_mask(options, given_)),
-        rotations_(options, sizes) {
+        row_path_(options, sizes, tensors) {
     if (has_any_mask(options, given_))
       masks_.emplace(options, given_, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
     for (Index h = 0; !options.frozen_heads.empty() && h < sizes.heads; ++h) {
@@ -94,15 +94,15 @@ class FusedForward {
     QueriesAt queries{};
     if (kept.head_output) {
       // Nothing is attended to.
-    } else if (kept.q.before || rotations_) {
+    } else if (kept.q.before || row_path_) {
       project_rows(kept, phases);
       const Index width = sizes_.heads * sizes_.head_dim;
       TensorPtr q = q_rows_, k = k_rows_;
-      if (rotations_) {
+      if (row_path_) {
         phases.push_back(
-            together(rotations_.rotate({q, sizes_.batch, sizes_.heads}, {k, sizes_.batch, sizes_.kv_heads})));
-        q = rotations_.q();
-        k = rotations_.k();
+            together(row_path_.follow({q, sizes_.batch, sizes_.heads}, {k, sizes_.batch, sizes_.kv_heads})));
+        q = row_path_.q();
+        k = row_path_.k();
       }
       phases.push_back(together({keys_.kept_keys(*k), keys_.kept_values(*v_rows_)}));
       queries = {.first = numbers_of(q),
@@ -197,11 +197,11 @@ class FusedForward {
     const Index D = sizes_.head_dim, L = sizes_.queries;
     std::vector<TaskPhase> phases;
     TensorPtr q = t_.q_heads, k = t_.k_heads;
-    if (rotations_) {
+    if (row_path_) {
       phases.push_back(together(
-          rotations_.rotate({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1})));
-      q = rotations_.q();
-      k = rotations_.k();
+          row_path_.follow({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1})));
+      q = row_path_.q();
+      k = row_path_.k();
     }
     // If there are heads for every thread, each puts the keys of its own heads into panels.
     const Index kv_heads = sizes_.batch * sizes_.kv_heads;
@@ -375,7 +375,7 @@ class FusedForward {
   const TraceTensors& t_;
   const GivenMasks given_;
   FusedKeys keys_;
-  FusedRotations rotations_;
+  FusedRowPath row_path_;
   struct InputPanels {
     Panels panels;
     std::vector<bool> begun;  // those that some task fills

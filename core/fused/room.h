@@ -7,7 +7,7 @@
 #include "core/fused/attention_work.h"
 #include "core/fused/fused_backend.h"
 #include "core/fused/fused_layout.h"
-#include "core/fused/fused_rotary.h"
+#include "core/fused/fused_row_path.h"
 #include "core/fused/interleaved_runs.h"
 #include "core/fused/machine_speed.h"
 #include "core/fused/row_masks.h"

@@ -8,6 +8,7 @@
 #include "core/attention/stage_cache.h"
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_faults.h"
+#include "core/gpu/gpu_qk_norm.h"
 #include "core/gpu/gpu_rotary.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
@@ -24,6 +25,11 @@ std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits) {
     if (std::string reason = gpu_rotary_refusal(std::max(s.queries, s.keys), pairs, limits); !reason.empty())
       return reason;
   }
+  const bool whole = inputs.options.qk_norm == QkNorm::whole;
+  if (std::string reason =
+          gpu_qk_norm_refusal(whole, std::max(s.heads * s.queries, s.kv_heads * s.keys) * s.head_dim, limits);
+      !reason.empty())
+    return reason;
   const TraceTensors& t = inputs.tensors;
   return GpuMasks::refusal({t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()}, limits);
 }
@@ -74,6 +80,7 @@ void GlForward::follow(const AttentionInputs& inputs) {
     s.allocate_buffers();
   } else {
     if (from <= GlStage::attention) {
+      s.take_norms();
       s.take_rotary();
       s.take_masks();
     }

@@ -6,6 +6,7 @@
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_linear.h"
 #include "core/gpu/gpu_programs.h"
+#include "core/gpu/gpu_qk_norm.h"
 #include "core/gpu/gpu_rotary.h"
 #include "core/gpu/gpu_work.h"
 #include "core/gpu/storage_buffer.h"
@@ -180,15 +181,48 @@ void GlForward::State::put_heads() {
   v.write(0, numbers_of(*t.v_heads));
 }
 
+// q and k on their way to the scores (core/attention/score_path.h).
+void GlForward::State::add_row_path() {
+  const bool last = trace->options.qk_norm == QkNorm::per_head_after_rotary;
+  if (normed_q && !last) add_norms();
+  if (rotated_q) {
+    work.barrier();
+    add_rotary();
+  }
+  if (!normed_q || !last) return;
+  work.barrier();
+  add_norms();
+}
+
+void GlForward::State::add_norms() {
+  const bool last = trace->options.qk_norm == QkNorm::per_head_after_rotary;
+  const bool whole = trace->options.qk_norm == QkNorm::whole;
+  const auto add = [&](Index heads, Index tokens, const StorageBuffer& rows,
+                       const StorageBuffer& gains_of_rows, const StorageBuffer& normed) {
+    add_qk_norm(work, programs,
+                {.norm = qk_norm_of(trace->options),
+                 .whole = whole,
+                 .batch = sizes.batch,
+                 .heads = heads,
+                 .tokens = tokens,
+                 .width = sizes.head_dim,
+                 .rows = &rows,
+                 .gains = gains_of_rows ? &gains_of_rows : nullptr,
+                 .normed = &normed});
+  };
+  add(sizes.heads, sizes.queries, last && rotated_q ? rotated_q : q, gains_of_q, normed_q);
+  add(sizes.kv_heads, sizes.keys, last && rotated_k ? rotated_k : k, gains_of_k, normed_k);
+}
+
 void GlForward::State::add_rotary() {
-  if (!rotated_q) return;
+  const bool after_norm = normed_q && trace->options.qk_norm != QkNorm::per_head_after_rotary;
   const auto pairs = rotation_k.count() / (2 * sizes.keys);
   add_rotary_embedding(work, programs,
                        {.row_count = sizes.batch * sizes.heads * sizes.queries,
                         .tokens = sizes.queries,
                         .width = sizes.head_dim,
                         .pairs = pairs,
-                        .rows = &q,
+                        .rows = after_norm ? &normed_q : &q,
                         .rotations = &rotation_q,
                         .rotated = &rotated_q});
   add_rotary_embedding(work, programs,
@@ -196,7 +230,7 @@ void GlForward::State::add_rotary() {
                         .tokens = sizes.keys,
                         .width = sizes.head_dim,
                         .pairs = pairs,
-                        .rows = &k,
+                        .rows = after_norm ? &normed_k : &k,
                         .rotations = &rotation_k,
                         .rotated = &rotated_k});
 }
@@ -260,9 +294,31 @@ void GlForward::State::allocate_buffers() {
   statistics = StorageBuffer("row statistics", 2 * rows);
   heads = StorageBuffer("head_output", rows * sizes.v_head_dim);
   if (is_module()) output = StorageBuffer("output", sizes.batch * sizes.queries * sizes.embed_dim);
+  take_norms();
   take_rotary();
   take_masks();
   take_gains();
+}
+
+void GlForward::State::take_norms() {
+  const AttentionOptions& o = trace->options;
+  for (StorageBuffer* buffer : {&gains_of_q, &gains_of_k}) *buffer = StorageBuffer();
+  if (!o.qk_norm) {
+    normed_q = StorageBuffer();
+    normed_k = StorageBuffer();
+    return;
+  }
+  if (normed_q.count() != q.count()) normed_q = StorageBuffer("q_normed", q.count());
+  if (normed_k.count() != k.count()) normed_k = StorageBuffer("k_normed", k.count());
+  for (const auto& [weight, buffer] :
+       {std::pair(trace->tensors.q_norm_weight, &gains_of_q), {trace->tensors.k_norm_weight, &gains_of_k}}) {
+    if (!weight) continue;
+    std::vector<float> factors;
+    for (Index i = 0; i < weight->size(); ++i)
+      factors.push_back(static_cast<float>(o.qk_norm_offset + weight->flat(i)));
+    *buffer = StorageBuffer("norm weights", weight->size());
+    buffer->write(0, std::span<const float>(factors));
+  }
 }
 
 void GlForward::State::take_rotary() {
@@ -301,11 +357,16 @@ void GlForward::State::take_masks() {
   put_frozen();
   const bool module = is_module();
   const Index width = sizes.heads * sizes.v_head_dim;
+  const bool norm_is_last =
+      trace->options.qk_norm && (trace->options.qk_norm == QkNorm::per_head_after_rotary || !rotated_q);
+  const auto factor = [&](const StorageBuffer& rows, const StorageBuffer& normed, const StorageBuffer& rotated) {
+    return norm_is_last ? &normed : rotated ? &rotated : &rows;
+  };
   attention = {.sizes = sizes,
                .masks = &*masks,
                .computed = unfrozen_heads(sizes.heads, trace->options.frozen_heads),
-               .q = rotated_q ? &rotated_q : &q,
-               .k = rotated_k ? &rotated_k : &k,
+               .q = factor(q, normed_q, rotated_q),
+               .k = factor(k, normed_k, rotated_k),
                .v = &v,
                .statistics = &statistics,
                .out = &heads,
@@ -321,7 +382,7 @@ void GlForward::State::plan(GlStage from, const ChangedInputs& changed) {
   if (from <= GlStage::projections) is_module() ? add_projections(changed) : put_heads();
   if (from <= GlStage::attention) {
     work.barrier();
-    add_rotary();
+    add_row_path();
     work.barrier();
     add_attention(work, programs, attention);
     add_frozen_weights(work, programs, attention, held);
@@ -334,8 +395,9 @@ void GlForward::State::plan(GlStage from, const ChangedInputs& changed) {
 
 std::vector<const StorageBuffer*> GlForward::State::buffers() const {
   std::vector<const StorageBuffer*> all;
-  for (const StorageBuffer* buffer : {&q, &k, &v, &rotated_q, &rotated_k, &rotation_q, &rotation_k,
-                                      &statistics, &heads, &gains, &concat, &output, &held.weights})
+  for (const StorageBuffer* buffer :
+       {&q, &k, &v, &normed_q, &normed_k, &gains_of_q, &gains_of_k, &rotated_q, &rotated_k, &rotation_q,
+        &rotation_k, &statistics, &heads, &gains, &concat, &output, &held.weights})
     if (*buffer) all.push_back(buffer);
   for (const auto& [tensor, buffer] : given) all.push_back(&buffer);
   for (const StorageBuffer* buffer : masks->buffers()) all.push_back(buffer);

@@ -32,8 +32,9 @@ struct GlForward::State {
   // Only the masks and frozen heads.
   void take_masks();
   void take_gains();
-  // Before the masks: rotated q and k are what attention reads.
+  // Before the masks: the last of q, normed_q and rotated_q is what attention reads, and likewise of k.
   void take_rotary();
+  void take_norms();
   // Plans the jobs of a run; what comes before `from` is already there, and so are the rows of q, k and v
   // that are not in `changed`.
   void plan(GlStage from, const ChangedInputs& changed = {});
@@ -49,6 +50,8 @@ struct GlForward::State {
   StorageBuffer q, k, v, statistics, heads, output;
   StorageBuffer rotated_q,
       rotated_k;  // (N,H,L,D) (N,G,S,D), for rotary position embedding; null: q and k as they are
+  StorageBuffer normed_q, normed_k;      // the same for qk_norm
+  StorageBuffer gains_of_q, gains_of_k;  // its weights and offset; null: all 1
   StorageBuffer rotation_q, rotation_k;  // their angles
   std::optional<GpuMasks> masks;
   StorageBuffer gains, concat;  // per head; null: all 1, and `heads` is concat
@@ -62,6 +65,8 @@ struct GlForward::State {
   void add_projections(const ChangedInputs& changed);
   void put_heads();
   void put_frozen();
+  void add_row_path();
+  void add_norms();
   void add_rotary();
   void add_output();
 };

@@ -14,6 +14,7 @@ std::span<const unsigned char> all_finite_comp();
 std::span<const unsigned char> frozen_weights_comp();
 std::span<const unsigned char> head_gains_comp();
 std::span<const unsigned char> rotary_embedding_comp();
+std::span<const unsigned char> qk_norm_comp();
 std::span<const unsigned char> masked_score_glsl();
 std::span<const unsigned char> dropout_glsl();
 std::span<const unsigned char> emulated_subgroups_glsl();
@@ -96,6 +97,12 @@ const ComputeProgram& GpuPrograms::head_gains() {
 const ComputeProgram& GpuPrograms::rotary_embedding() {
   ComputeProgram& program = made_["rotary_embedding"];
   if (!program) program = ComputeProgram("rotary_embedding", {}, {embedded::rotary_embedding_comp()});
+  return program;
+}
+
+const ComputeProgram& GpuPrograms::qk_norm() {
+  ComputeProgram& program = made_["qk_norm"];
+  if (!program) program = ComputeProgram("qk_norm", {}, {embedded::qk_norm_comp()});
   return program;
 }
 

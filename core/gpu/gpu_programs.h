@@ -23,6 +23,7 @@ class GpuPrograms {
   const ComputeProgram& frozen_weights();
   const ComputeProgram& head_gains();
   const ComputeProgram& rotary_embedding();
+  const ComputeProgram& qk_norm();
   const ComputeProgram& all_finite();
   const ComputeProgram& subgroup_check();
 

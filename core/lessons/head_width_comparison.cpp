@@ -140,12 +140,15 @@ AttentionInputs without_extras(AttentionInputs inputs, std::vector<std::string>&
   leave_out(inputs.tensors.frozen_weights != nullptr, "frozen heads");
   leave_out(o.residual, "the residual");
   leave_out(o.layer_norm, "the layer norm");
+  leave_out(o.qk_norm.has_value(), "the norms of q and k");
   o.dropout = 0.0;
   o.head_gain.clear();
   inputs.tensors.head_gain = nullptr;
   o.frozen_heads.clear();
   inputs.tensors.frozen_weights = nullptr;
   o.residual = o.layer_norm = false;
+  o.qk_norm.reset();
+  inputs.tensors.q_norm_weight = inputs.tensors.k_norm_weight = nullptr;
   return inputs;
 }
 
@@ -284,6 +287,11 @@ WideHead one_wide_head(const AttentionInputs& inputs) {
     wide.impossible_reason =
         "rotary position embedding rotates pairs of columns within each head, and one wide head pairs "
         "different columns";
+    return wide;
+  }
+  if (o.qk_norm && s.heads > 1 && (o.qk_norm != QkNorm::whole || s.kv_heads != s.heads)) {
+    wide.impossible_reason =
+        "QK-norm brings the row of each head to one length, and one wide head has one row for all";
     return wide;
   }
   if (t.attn_mask) {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
 #include "core/lessons/head_statistics.h"
 #include "core/lessons/head_width_comparison.h"
@@ -122,7 +123,8 @@ LiveValue difference(const std::vector<double>& a, const std::vector<double>& b)
 
 // The deviation of Σ_{c < products} q_c·k_c over all pairs of all heads; missing for a number beyond D.
 LiveValue spread_value(Index products, const Trace& trace) {
-  const TensorPtr &q = queries_of_scores(trace.tensors), &k = keys_of_scores(trace.tensors);
+  const TensorPtr &q = queries_of_scores(trace.tensors, trace.options),
+                  &k = keys_of_scores(trace.tensors, trace.options);
   if (!q || !k || products < 1 || products > q->shape().size(3)) return missing;
   const Index batch = q->shape().size(0), heads = q->shape().size(1), queries = q->shape().size(2);
   const Index shared = heads / k->shape().size(1), keys = k->shape().size(2);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
 #include "core/tensor/error.h"
 
@@ -40,9 +41,10 @@ std::vector<double> numbers(const Tensor& tensor) {
 
 // Throws unless the trace has this row.
 const Tensor& queries_with_row(const Trace& trace, Index n, Index h, Index l) {
-  const TensorPtr& q = queries_of_scores(trace.tensors);
-  const bool has = q && keys_of_scores(trace.tensors) && trace.tensors.attn_weights && n >= 0 && h >= 0 &&
-                   l >= 0 && n < q->shape().size(0) && h < q->shape().size(1) && l < q->shape().size(2);
+  const TensorPtr& q = queries_of_scores(trace.tensors, trace.options);
+  const bool has = q && keys_of_scores(trace.tensors, trace.options) && trace.tensors.attn_weights &&
+                   n >= 0 && h >= 0 && l >= 0 && n < q->shape().size(0) && h < q->shape().size(1) &&
+                   l < q->shape().size(2);
   if (!has)
     throw Error(ExitStatus::usage, {.where = "query row",
                                     .got = fmt::format("batch {}, head {}, query {}", n, h, l),
@@ -63,7 +65,7 @@ std::vector<double> query_vector(const Trace& trace, Index n, Index h, Index l) 
 
 QueryRow query_row_with(const Trace& trace, Index n, Index h, Index l, std::span<const double> q) {
   const Tensor& queries = queries_with_row(trace, n, h, l);
-  const Tensor& all_keys = *keys_of_scores(trace.tensors);
+  const Tensor& all_keys = *keys_of_scores(trace.tensors, trace.options);
   const Index width = queries.shape().size(3);
   if (static_cast<Index>(q.size()) != width)
     throw Error(ExitStatus::usage, {.where = "query row",

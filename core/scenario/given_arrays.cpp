@@ -18,11 +18,17 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 19> names{
-    "query",           "key",           "value",     "in_proj_weight",   "q_proj_weight", "k_proj_weight",
-    "v_proj_weight",   "in_proj_bias",  "bias_k",    "bias_v",           "static_k",      "static_v",
-    "out_proj.weight", "out_proj.bias", "attn_mask", "key_padding_mask", "valid_lens",    "frozen_weights",
-    "grad_output"};
+constexpr std::array<std::string_view, 21> names{"query",           "key",
+                                                 "value",           "in_proj_weight",
+                                                 "q_proj_weight",   "k_proj_weight",
+                                                 "v_proj_weight",   "in_proj_bias",
+                                                 "bias_k",          "bias_v",
+                                                 "static_k",        "static_v",
+                                                 "q_norm.weight",   "k_norm.weight",
+                                                 "out_proj.weight", "out_proj.bias",
+                                                 "attn_mask",       "key_padding_mask",
+                                                 "valid_lens",      "frozen_weights",
+                                                 "grad_output"};
 
 [[noreturn]] void wrong_rank(const std::string& name, const Shape& shape, const std::string& expected,
                              const std::string& remedy = "") {
@@ -130,6 +136,12 @@ Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOp
   if (name == "in_proj_bias") {
     if (rank != 1) wrong_rank(name, shape, "(3E): the biases of q, k and v concatenated");
     return renamed(shape, {"H·D+G·D+G·Dv"});
+  }
+  if (name == "q_norm.weight" || name == "k_norm.weight") {
+    const char* const heads = name == "q_norm.weight" ? "H" : "G";
+    if (rank == 2) return renamed(shape, {heads, "D"});
+    if (rank != 1) wrong_rank(name, shape, fmt::format("(D), ({0},D) or ({0}·D)", heads));
+    return {{o.qk_norm == QkNorm::whole ? heads + std::string("·D") : "D", shape.size(0)}};
   }
   if (name == "bias_k") return appended_row_shape(name, shape, "G·D");
   if (name == "bias_v") return appended_row_shape(name, shape, "G·Dv");

@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t input_count = 3, parameter_count = 11;
+constexpr std::size_t input_count = 3, parameter_count = 13;
 
 std::string drawn(std::string_view distribution, std::uint64_t seed) {
   return fmt::format("drawn at random ({}, seed {})", distribution, seed);
@@ -132,6 +132,11 @@ Override first_of(std::initializer_list<Override> overrides) {
 
 Override by_other_source(const Settled& s, const char* wanted) {
   return by_choice("parameters.source", s.parameters(), fmt::format("set parameters.source={}", wanted));
+}
+
+Override without_qk_norm(const Settled& s) {
+  return unless(s.options().qk_norm.has_value(),
+                {"attention.qk_norm", "attention.qk_norm is null", "set attention.qk_norm=per_head"});
 }
 
 // Whether the masks that scores can be blocked by are all absent.
@@ -288,6 +293,9 @@ constexpr auto rows = std::to_array<OverrideRow>({
        return unless(placed,
                      {"mask.is_causal", "no mask and no positions depend on it", "set mask.is_causal=true"});
      }},
+    {"attention.qk_norm_kind", without_qk_norm},
+    {"attention.qk_norm_offset", without_qk_norm},
+    {"attention.qk_norm_epsilon", without_qk_norm},
     {"mask.valid_lens", [](const Settled& s) { return by_array(s, "valid_lens", "mask.file"); }},
     {"mask.alibi_scale",
      [](const Settled& s) {

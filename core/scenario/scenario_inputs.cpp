@@ -254,6 +254,14 @@ struct InputBuilder {
       });
       t.out_proj_bias = parameter("out_proj.bias", [&] { return Tensor({{"E", o.embed_dim}}, dtype); });
     }
+    if (o.qk_norm) {
+      t.q_norm_weight = given_or_null("q_norm.weight");
+      t.k_norm_weight = given_or_null("k_norm.weight");
+    } else {
+      for (const char* const name : {"q_norm.weight", "k_norm.weight"})
+        if (given.contains(name))
+          notes.push_back(fmt::format("{} is not used: attention.qk_norm is null", name));
+    }
     if (scenario.attention.add_bias_kv || given.contains("bias_k")) {
       t.bias_k = parameter("bias_k", [&] { return random_bias_k(o, p.init, p.seed, dtype); });
       t.bias_v = parameter("bias_v", [&] { return random_bias_v(o, p.init, p.seed, dtype); });

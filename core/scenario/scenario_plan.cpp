@@ -82,6 +82,21 @@ void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, 
         given.contains("bias_k") || given.contains("static_k"));
 }
 
+// The sizes of the weights are checked with the arrays (core/attention/check_attention_inputs.h).
+void check_qk_norm(const Scenario& scenario, const GivenArrays& given, Contradictions& wrong) {
+  const AttentionSpec& a = scenario.attention;
+  if (!a.qk_norm) return;
+  const char* const appended = a.add_bias_kv || given.contains("bias_k") ? "bias_k"
+                               : a.add_zero_attn                         ? "add_zero_attn"
+                               : given.contains("static_k")              ? "static_k"
+                                                                         : nullptr;
+  if (appended != nullptr)
+    wrong.add(
+        fmt::format("attention.qk_norm normalises the rows that are projected, and {} is none: leave one out",
+                    appended),
+        given.contains("bias_k") || given.contains("static_k"));
+}
+
 // Whether the user wrote it, or set it to something other than its default.
 template <class T>
 bool is_written(const Scenario& scenario, const char* path, const T& value, const T& default_value) {
@@ -452,6 +467,7 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   plan_frozen_heads(plan, scenario, given, wrong);
   plan_mask_preset(plan, scenario.mask, given, wrong);
   check_rotary_embedding(plan, scenario, given, sizes, wrong);
+  check_qk_norm(scenario, given, wrong);
   if (sdpa) {
     check_scaled_dot_product_attention(scenario, given, wrong);
     const Index width = checked_multiply(o.num_heads, o.head_dim, "attention.num_heads × attention.head_dim");

@@ -37,6 +37,11 @@ template <>
 inline constexpr std::array<std::string_view, 2> choice_names<CausalAlignment>{"top_left", "bottom_right"};
 template <>
 inline constexpr std::array<std::string_view, 2> choice_names<FullyMaskedRows>{"nan", "zero"};
+template <>
+inline constexpr std::array<std::string_view, 3> choice_names<QkNorm>{"per_head", "whole",
+                                                                      "per_head_after_rotary"};
+template <>
+inline constexpr std::array<std::string_view, 3> choice_names<NormKind>{"rms", "layer", "l2"};
 template <class Enum>
 struct ChoiceNames {
   static constexpr const auto& names = choice_names<Enum>;

@@ -114,6 +114,21 @@ def named_cases():
     yield Case("layer norm", options=mha(layer_norm=True))
     yield Case("add and norm", options=mha(residual=True, layer_norm=True))
     yield Case("head gains", options=mha(num_heads=4, head_gain=[1.0, 0.0, -2.0, 0.5]))
+    norm = lambda **o: dict(num_heads=4, num_kv_heads=2, head_dim=6, qk_norm_epsilon=1e-3, **o)
+    yield Case("QK-norm per head", options=mha(qk_norm="per_head"), self_attention=True, S=3)
+    yield Case("QK-norm per head, before RoPE", norm_weights="D", options=norm(qk_norm="per_head", rotary_base=10.0))
+    yield Case("QK-norm per head, 1 + w", norm_weights="D", bias=False,
+               options=norm(qk_norm="per_head", rotary_base=10.0, qk_norm_offset=1.0, is_causal=True))
+    yield Case("QK-norm after RoPE", options=norm(qk_norm="per_head_after_rotary", rotary_base=10.0))
+    yield Case("QK-norm after RoPE, weights of each head", norm_weights="HD",
+               options=norm(qk_norm="per_head_after_rotary", rotary_base=10.0, qk_norm_kind="l2"))
+    yield Case("QK-norm of the whole row", norm_weights="H·D", options=norm(qk_norm="whole"), separate=True)
+    yield Case("QK-norm of the whole row, then RoPE", norm_weights="H·D",
+               options=norm(qk_norm="whole", rotary_base=100.0, qk_norm_kind="layer"))
+    yield Case("QK-norm of the whole row, without weights", options=norm(qk_norm="whole", qk_norm_kind="l2"))
+    yield Case("QK-norm by LayerNorm with weights of each head", norm_weights="HD",
+               options=norm(qk_norm="per_head", rotary_base=10.0, qk_norm_kind="layer"))
+    yield Case("QK-norm without an epsilon", norm_weights="D", options=mha(qk_norm="per_head", qk_norm_epsilon=0.0))
     yield Case("no query", L=0)
     yield Case("no key", S=0)
     yield Case("no batch", N=0)

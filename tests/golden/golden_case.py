@@ -22,7 +22,7 @@ class Case:
 
     def __init__(self, name, N=2, L=3, S=4, options=None, separate=None, bias=True, out_bias=True, bias_kv=False, static="",
                  self_attention=False, masks=None, special=None, amplitude=2.0, weight_amplitude=0.5, batch_first=True,
-                 keep=None, ones=False):
+                 keep=None, ones=False, norm_weights=""):
         self.name, self.keep, self.batch_first, self.ones = name, keep, batch_first, ones
         self.options = o = resolve(options or {})
         H, G, D, Dv, E = o["num_heads"], o["num_kv_heads"], o["head_dim"], o["v_head_dim"], o["embed_dim"]
@@ -60,6 +60,10 @@ class Case:
         self.random["out_proj.weight"] = ((E, H * Dv), weight_amplitude)
         if out_bias and bias:
             self.random["out_proj.bias"] = ((E,), weight_amplitude)
+        for name, heads in [("q_norm.weight", H), ("k_norm.weight", G)]:
+            shapes = {"D": (D,), "HD": (heads, D), "H·D": (heads * D,)}
+            if norm_weights:
+                self.random[name] = (shapes[norm_weights], 1.0)
         if o["head_gain"]:
             self.given["heads.gain"] = torch.tensor(o["head_gain"])
         self.given.update(special or {})

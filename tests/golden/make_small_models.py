@@ -265,6 +265,15 @@ def qwen2():
     return llama_shapes(4, 2, 4, qkv_bias=True, own_head=False), config, llama_like
 
 
+def qwen3():
+    """Norms of the rows of q and k of each head, which is wider than E/H."""
+    shapes = llama_shapes(4, 2, 6)
+    for layer in range(LAYERS):
+        for norm in ("q_norm", "k_norm"):
+            affine(shapes, f"model.layers.{layer}.self_attn.{norm}", 6, bias=False)
+    return shapes, llama_config(4, 2, model_type="qwen3", head_dim=6, rms_norm_eps=1e-6, rope_theta=1000000.0), llama_like
+
+
 def phi3():
     """q, k and v in one array, gate and up in another; half of each head is turned, a window of 4."""
     shapes = {"model.embed_tokens.weight": (V, E), "lm_head.weight": (V, E)}
@@ -320,5 +329,5 @@ def write(name, seed, made):
 
 torch.set_num_threads(1)
 for number, make in enumerate((bert, bert_without_words, roberta, distilbert, gpt2, llama, mistral, qwen2, electra, gpt_neox,
-                               gpt_neox_serial, opt, opt_post, bloom, phi3)):
+                               gpt_neox_serial, opt, opt_post, bloom, phi3, qwen3)):
     write(make.__name__, number, make())

@@ -242,7 +242,7 @@ def rms_norm(p, name, x, eps):
 
 def llama_like(p, config, ids):
     """pre-RMSNorm, rotary positions, SwiGLU, grouped heads; biases of q, k and v where the file has them (Qwen2); q, k
-    and v in one array, gate and up in another, a part of each head turned (Phi-3)."""
+    and v in one array, gate and up in another, a part of each head turned (Phi-3); norms of heads (Qwen3)."""
     eps, L, H, root = config["rms_norm_eps"], len(ids), config["num_attention_heads"], "model."
     window = config.get("sliding_window") if config.get("use_sliding_window", True) else None
     x = p[root + "embed_tokens.weight"][ids]
@@ -255,6 +255,10 @@ def llama_like(p, config, ids):
             q, k, v = qkv.split([H * D] + 2 * [config["num_key_value_heads"] * D], 1)
         else:
             q, k, v = (linear(p, f"{at}self_attn.{part}_proj", y) for part in "qkv")
+        if at + "self_attn.q_norm.weight" in p:
+            D = q.shape[1] // H
+            q = rms_norm(p, at + "self_attn.q_norm", q.unflatten(1, (-1, D)), eps).flatten(1)
+            k = rms_norm(p, at + "self_attn.k_norm", k.unflatten(1, (-1, D)), eps).flatten(1)
         freq = inverse_frequencies(config, int(q.shape[1] // H * config.get("partial_rotary_factor", 1.0)))
         q, k = (rotated(part, q.shape[1] // H, freq) for part in (q, k))
         out, weights = attend(q, k, v, H, causal(L, window))

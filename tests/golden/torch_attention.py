@@ -16,7 +16,8 @@ torch.set_num_threads(1)
 # ---- attention from torch primitives -----------------------------------------------------------------------------------
 
 DEFAULTS = dict(op="multi_head_attention", embed_dim=8, num_heads=2, num_kv_heads=None, kdim=None, vdim=None, head_dim=None,
-                v_head_dim=None, add_zero_attn=False, rotary_base=None, rotary_inverse_frequencies=[], scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
+                v_head_dim=None, add_zero_attn=False, rotary_base=None, rotary_inverse_frequencies=[],
+                qk_norm=None, qk_norm_kind="rms", qk_norm_offset=0.0, qk_norm_epsilon=1e-6, scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
                 dropout_seed=0, need_weights=True, average_attn_weights=True, residual=False, layer_norm=False,
                 is_causal=False, causal_alignment="top_left", sliding_window=None, alibi=False, mask_value=None,
                 fully_masked_rows="nan", head_gain=[])
@@ -100,6 +101,20 @@ def rotary(o, x, first_position):
     return torch.cat([turned.real, turned.imag, x[..., 2 * pairs :]], dim=-1)
 
 
+def normed(o, x, weight):
+    """Rows over the last axis; a weight (H,D) has a row for each head of x (N,H,T,D)."""
+    epsilon = o["qk_norm_epsilon"]
+    if o["qk_norm_kind"] == "layer":
+        x = F.layer_norm(x, x.shape[-1:], eps=epsilon)
+    elif o["qk_norm_kind"] == "rms":
+        x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + epsilon)
+    else:
+        x = x * torch.rsqrt(x.pow(2).sum(-1, keepdim=True) + epsilon)
+    if weight is None:
+        return x
+    return x * (o["qk_norm_offset"] + (weight[:, None, :] if weight.dim() == 2 else weight))
+
+
 def composed(o, a):
     """Every tensor of the trace, from torch primitives."""
     r = {}
@@ -127,11 +142,19 @@ def composed(o, a):
             k, v = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1))
         r["k"], r["v"] = k, v
         split = lambda x, heads: x.unflatten(-1, (heads, x.shape[-1] // heads)).transpose(1, 2)
-        r["q_heads"], r["k_heads"], r["v_heads"] = q, k, v = split(r["q"], H), split(k, G), split(v, G)
+        weights = a.get("q_norm.weight"), a.get("k_norm.weight")
+        q = r["q"]
+        if o["qk_norm"] == "whole":
+            r["q_normed"], r["k_normed"] = q, k = normed(o, q, weights[0]), normed(o, k, weights[1])
+        r["q_heads"], r["k_heads"], r["v_heads"] = q, k, v = split(q, H), split(k, G), split(v, G)
+        if o["qk_norm"] == "per_head":
+            r["q_normed"], r["k_normed"] = q, k = normed(o, q, weights[0]), normed(o, k, weights[1])
     N, _, L, _ = q.shape
     if o["rotary_base"] or o["rotary_inverse_frequencies"]:
         r["q_rotary"] = q = rotary(o, q, S - L if o["causal_alignment"] == "bottom_right" else 0)
         r["k_rotary"] = k = rotary(o, k, 0)
+    if o["qk_norm"] == "per_head_after_rotary":
+        r["q_normed"], r["k_normed"] = q, k = normed(o, q, weights[0]), normed(o, k, weights[1])
     keys, values = k.repeat_interleave(H // G, dim=1), v.repeat_interleave(H // G, dim=1)
     r["scores"] = torch.einsum("nhld,nhsd->nhls", q, keys)
     scale = o["scale"] if o["scale"] is not None else D**-0.5

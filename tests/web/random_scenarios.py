@@ -20,7 +20,7 @@ import tempfile
 import numpy
 
 LEAVES = ["query", "key", "value", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
-          "bias_k", "bias_v", "static_k", "static_v", "out_proj.weight", "out_proj.bias", "attn_mask",
+          "q_norm.weight", "k_norm.weight", "bias_k", "bias_v", "static_k", "static_v", "out_proj.weight", "out_proj.bias", "attn_mask",
           "key_padding_mask", "valid_lens", "heads.gain", "frozen_weights"]
 SDPA_LEAVES = ["q_heads", "k_heads", "v_heads"]  # what scaled_dot_product_attention is given
 TYPES = {"bool": "bool", "float32": "f32", "float64": "f64", "int64": "i64"}
@@ -99,6 +99,12 @@ def draw_attention(draw, s, sdpa):
             a[name] = draw.chance(p)
         if draw.chance(0.15):
             a["clip_qkv"] = draw.number(0.05, 1.5)
+    if not sdpa and draw.chance(0.25):  # what is appended is not normalised
+        a["add_bias_kv"] = a["add_zero_attn"] = False
+        a["qk_norm"] = draw.one_of("per_head", "whole", "per_head_after_rotary")
+        a["qk_norm_kind"] = draw.one_of("rms", "rms", "layer", "l2")
+        a["qk_norm_epsilon"] = draw.one_of(1e-6, 1e-5, draw.number(0, 1))
+        a["qk_norm_offset"] = draw.one_of(0.0, 1.0)
     if draw.chance(0.3) and s["D"] > 1:  # every key needs a position, which appended ones have not
         a["add_bias_kv"] = a["add_zero_attn"] = False
         if s["D"] % 2 == 0 and draw.chance(0.6):
@@ -192,7 +198,11 @@ def draw_arrays(draw, s, a, sdpa, arrays):
     if a["bias"] and draw.chance(0.9):  # the program would make zeros
         arrays["in_proj_bias"] = draw.array(rows)
         arrays["out_proj.bias"] = draw.array(s["E"])
-    if draw.chance(0.15) and not a["add_bias_kv"] and "rotary_base" not in a and "rotary_inverse_frequencies" not in a:
+    if "qk_norm" in a and draw.chance(0.7):
+        for name, heads in (("q_norm.weight", s["H"]), ("k_norm.weight", s["G"])):
+            whole = a["qk_norm"] == "whole"
+            arrays[name] = draw.array(*draw.one_of((s["D"],), (heads, s["D"])) if not whole else (heads * s["D"],))
+    if draw.chance(0.15) and not a["add_bias_kv"] and "qk_norm" not in a and "rotary_base" not in a and "rotary_inverse_frequencies" not in a:
         arrays["static_k"] = draw.array(s["N"] * s["G"], s["S"], s["D"])
     if draw.chance(0.15) and not a["add_bias_kv"]:
         arrays["static_v"] = draw.array(s["N"] * s["G"], s["S"], s["Dv"])
@@ -420,6 +430,10 @@ def options_of(case):
         "rotary_inverse_frequencies": attention["rotary_inverse_frequencies"] is not None,
         "rotary, bottom_right, L ≠ S": "q_rotary" in tensors and mask["causal_alignment"] == "bottom_right"
         and sizes["L"] != sizes["S"],
+        "QK-norm per head, then rotary": attention["qk_norm"] == "per_head" and "q_rotary" in tensors,
+        "QK-norm after rotary, with weights": attention["qk_norm"] == "per_head_after_rotary" and "q_rotary" in tensors
+                                              and "q_norm.weight" in tensors,
+        "QK-norm of whole rows": attention["qk_norm"] == "whole",
         "rotary, columns left over": "q_rotary" in tensors
         and 2 * len(attention["rotary_inverse_frequencies"] or [0] * (sizes["D"] // 2)) < sizes["D"],
         "scale": attention["scale"] is not None,

@@ -73,7 +73,7 @@ def mha_call(x: Any, inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> di
 
 def _mha_request(x: Any, parameters: Mapping[str, Any], inputs: tuple[Any, ...], keywords: Mapping[str, Any]) -> Request:
     call = mha_call(x, inputs, keywords)
-    if call["is_causal"] and call["attn_mask"] is None:
+    if call.get("is_causal") and call["attn_mask"] is None:
         raise UsageError("nn.MultiheadAttention: is_causal is a hint, and needs the attn_mask that it is about: give attn_mask too")
     if x.training and x.dropout > 0:
         remark(f"the module is in training mode with dropout {x.dropout}: computed without dropout, as after module.eval()")

@@ -92,6 +92,36 @@ const Attention = (() => {
     return y;
   }
 
+  // --- Norms ---
+
+  // Each row x as (offset + weight) · (x − mean) / deviation: "rms" by the root of the mean square, "layer" by the deviation from the
+  // mean, "l2" by the length. Weights are one row, or one for each head of (N,H,T,D).
+  function normalised(x, { kind, epsilon, offset }, weight) {
+    const y = { shape: x.shape, data: new Float64Array(x.data.length) };
+    const width = x.shape[x.shape.length - 1];
+    for (let r = 0; r < rowsOf(x); r += 1) {
+      const row = x.data.subarray(r * width, (r + 1) * width);
+      const mean = kind === "layer" ? row.reduce((sum, value) => sum + value, 0) / width : 0;
+      const squares = row.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+      const deviation = Math.sqrt(squares / (kind === "l2" ? 1 : width) + epsilon);
+      const own = weight && weight.shape.length === 2 ? (Math.floor(r / x.shape[x.shape.length - 2]) % weight.shape[0]) * width : 0;
+      for (let d = 0; d < width; d += 1)
+        y.data[r * width + d] = (weight ? offset + weight.data[own + d] : 1) * ((row[d] - mean) / deviation);
+    }
+    return y;
+  }
+
+  const layerNorm = (x) => normalised(x, { kind: "layer", epsilon: 1e-5, offset: 0 }, null);
+
+  // q_normed and k_normed, if this is the place for them.
+  function normaliseAt(place, t, { attention }, q, k) {
+    if (attention.qk_norm !== place) return;
+    const norm = { kind: attention.qk_norm_kind || "rms", epsilon: attention.qk_norm_epsilon === undefined ? 1e-6 : attention.qk_norm_epsilon,
+      offset: attention.qk_norm_offset || 0 };
+    t.q_normed = normalised(q, norm, t["q_norm.weight"]);
+    t.k_normed = normalised(k, norm, t["k_norm.weight"]);
+  }
+
   // --- Scores ---
 
   // scores[n,h,l,s] = Σ_d q[n,h,l,d] · k[n,g,s,d], g = h / (H/G)
@@ -290,20 +320,6 @@ const Attention = (() => {
 
   // --- What a transformer block adds, and the module's second result ---
 
-  const layerNormEpsilon = 1e-5;
-  function layerNorm(x) {
-    const y = { shape: x.shape, data: new Float64Array(x.data.length) };
-    const width = x.shape[x.shape.length - 1];
-    for (let begin = 0; begin < x.data.length; begin += width) {
-      const row = x.data.subarray(begin, begin + width);
-      const mean = row.reduce((sum, value) => sum + value, 0) / width;
-      const variance = row.reduce((sum, value) => sum + (value - mean) ** 2, 0) / width;
-      const deviation = Math.sqrt(variance + layerNormEpsilon);
-      for (let e = 0; e < width; e += 1) y.data[begin + e] = (row[e] - mean) / deviation;
-    }
-    return y;
-  }
-
   function averageOverHeads(weights) {
     const [batch, heads, queries, keys] = weights.shape;
     const mean = tensor(batch, queries, keys);
@@ -337,18 +353,26 @@ const Attention = (() => {
       else projected = linear(x, t.in_proj_weight, t.in_proj_bias, begin, rows);
       const appends = name !== "q" && (bias || attention.add_zero_attn);
       t[name] = appends ? appendRows(projected, bias, attention.add_zero_attn) : projected;
-      t[`${name}_heads`] = splitHeads(t[name], heads, clip);
     }
+    normaliseAt("whole", t, settings, t.q, t.k);
+    const isWhole = attention.qk_norm === "whole";
+    for (const { name, heads } of parts)
+      t[`${name}_heads`] = splitHeads(isWhole && name !== "v" ? t[`${name}_normed`] : t[name], heads, clip);
+    normaliseAt("per_head", t, settings, t.q_heads, t.k_heads);
   }
 
   function scaledDotProduct(t, settings, sizes) {
     const { attention, mask } = settings;
     const frequencies = inverseFrequencies(attention, sizes.D);
+    let [q, k] = attention.qk_norm === "per_head" ? [t.q_normed, t.k_normed] : [t.q_heads, t.k_heads];
     if (frequencies.length > 0) {
-      t.q_rotary = rotate(t.q_heads, frequencies, mask.causal_alignment === "bottom_right" ? sizes.S - sizes.L : 0);
-      t.k_rotary = rotate(t.k_heads, frequencies, 0);
+      t.q_rotary = rotate(q, frequencies, mask.causal_alignment === "bottom_right" ? sizes.S - sizes.L : 0);
+      t.k_rotary = rotate(k, frequencies, 0);
+      [q, k] = [t.q_rotary, t.k_rotary];
     }
-    t.scores = attentionScores(t.q_rotary || t.q_heads, t.k_rotary || t.k_heads);
+    normaliseAt("per_head_after_rotary", t, settings, q, k);
+    if (attention.qk_norm === "per_head_after_rotary") [q, k] = [t.q_normed, t.k_normed];
+    t.scores = attentionScores(q, k);
     t.scaled_scores = scaleScores(t.scores, attention, sizes.D);
     if (hasAnyMask(settings, t)) t.mask_bias = mergeMasks(settings, t, t.scores.shape, sizes.S);
     t.masked_scores = t.mask_bias ? maskScores(t.scaled_scores, t.mask_bias, mask.value) : t.scaled_scores;

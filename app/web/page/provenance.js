@@ -114,6 +114,17 @@ const Provenance = (() => {
     return softcap > 0 ? `${softcap} · tanh(${text} / ${softcap})` : text;
   }
 
+  // "q_norm.weight[1] · q_heads[0,0,2,1] / √(mean square + ε)"; the layer norm behind the output has no weight.
+  function normText(of) {
+    const { qk_norm_kind: kind, qk_norm_offset: offset } = of.settings.attention;
+    const isOfHeads = of.name === "q_normed" || of.name === "k_normed";
+    const divisors = { rms: "√(mean square + ε)", layer: "√(variance + ε)", l2: "√(Σ squares + ε)" };
+    const own = isOfHeads ? kind : "layer";
+    const weight = of.products.length > 1 ? factorsText(of.products[1], of.index) : "";
+    const gain = weight && offset ? `(${offset} + ${weight}) · ` : weight && `${weight} · `;
+    return `${gain}${own === "layer" ? `(${of.own()} − mean)` : of.own()} / ${divisors[own]}`;
+  }
+
   // What stands behind "=" for each way of combining.
   const formulas = {
     given: () => "given",
@@ -124,7 +135,7 @@ const Provenance = (() => {
     softmax: (of) => `exp(${of.own()} − max) / ${sumSign(of.products[0])}exp(${of.factors()} − max)`,
     dropout: (of) => `${of.factors()} · 0 or 1/(1 − ${of.settings.attention.dropout})`,
     mean: (of) => `1/${of.products[0].sums[0][1]} · ${sumSign(of.products[0])}${of.factors()}`,
-    layer_norm: (of) => `(${of.own()} − mean) / √(variance + ε)`,
+    norm: (of) => normText(of),
     merge_masks: (of) => of.products.map((product) => product.label).join(" + ") || "0",
   };
 
@@ -136,6 +147,7 @@ const Provenance = (() => {
       (product) => holdsAt(product, index) && product.factors.every((factor) => trace.tensors[factor.tensor]));
     const combine = (products[0] && products[0].combine) || rule.combine;
     const of = {
+      name,
       index,
       products,
       settings: trace.settings,

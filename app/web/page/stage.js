@@ -446,7 +446,8 @@ const Stage = (reader, answer) => {
       show({ focus: `step-${step}` });
     };
     const trace = traceOf(walk);
-    return element("nav", { class: "steps", "aria-label": "steps of attention" }, ...lesson.steps.map((step, i) => {
+    return element("nav", { class: "steps", "aria-label": "steps of attention" }, ...dataOf(walk).shown.map((i) => {
+      const step = lesson.steps[i];
       const there = picturesOf(walk, i).length > 0;
       return button(step.name, press(i), { id: `step-${i}`, "aria-current": i === place.step ? "step" : null, disabled: !there || !trace, title: step.question });
     }));
@@ -487,7 +488,7 @@ const Stage = (reader, answer) => {
       }, { id: `picture-${i}`, "aria-pressed": String(each === shown) })));
     const step = lesson.steps[place.step];
     stage.replaceChildren(bar, ...[
-      element("div", { class: "step" }, element("h3", {}, `${place.step + 1}  ${step.name}`), element("p", { class: "question" }, step.question)),
+      element("div", { class: "step" }, element("h3", {}, `${dataOf(walk).shown.indexOf(place.step) + 1}  ${step.name}`), element("p", { class: "question" }, step.question)),
       tabs,
       element("p", { class: "formula" }, shown.formulas.join("     ")),
       built.node || built,

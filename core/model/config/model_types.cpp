@@ -28,6 +28,12 @@ constexpr auto sees = chosen<&ModelType::sees, choice>;
 template <InnerPositions choice>
 constexpr auto positions = chosen<&ModelType::positions, choice>;
 
+template <QkNorm place>
+constexpr auto norms = [](ModelType& type, std::string_view value) {
+  type.qk_norm = place;
+  return value.empty();
+};
+
 template <unsigned group>
 constexpr auto reading = [](ModelType& type, std::string_view value) {
   type.reads |= group;
@@ -56,11 +62,15 @@ constexpr FieldWord<ModelType> type_words[]{
     {"rope_in_windows", reading<reads::rope_in_windows>}, {"local_windows", reading<reads::local_windows>},
     {"written_multiplier", reading<reads::written_multiplier>},
     {"causal_switch", reading<reads::causal_switch>}, {"head_dim", reading<reads::head_dim>},
-    {"pruned_heads", reading<reads::pruned_heads>}, {"usual_heads", field<&ModelType::usual_heads>},
+    {"pruned_heads", reading<reads::pruned_heads>}, {"norm_switch", reading<reads::norm_switch>}, {"usual_heads", field<&ModelType::usual_heads>},
     {"usual_kv_heads", field<&ModelType::usual_kv_heads>},
     {"usual_head_dim", field<&ModelType::usual_head_dim>},
     {"first_windowed", field<&ModelType::first_windowed>}, {"usual_base", field<&ModelType::usual_base>},
-    {"usual_share", field<&ModelType::usual_share>}};
+    {"usual_share", field<&ModelType::usual_share>}, {"norm_per_head", norms<QkNorm::per_head>},
+    {"norm_whole", norms<QkNorm::whole>}, {"norm_after_rotary", norms<QkNorm::per_head_after_rotary>},
+    {"layer_norms", chosen<&ModelType::qk_norm_kind, NormKind::layer>},
+    {"norm_offset", field<&ModelType::qk_norm_offset>},
+    {"usual_norm_epsilon", field<&ModelType::usual_norm_epsilon>}};
 // clang-format on
 
 using Json = nlohmann::json;

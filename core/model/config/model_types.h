@@ -4,10 +4,13 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/attention/attention_options.h"
 
 namespace headwise {
 
@@ -43,7 +46,8 @@ inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2
     rope_sections = 1U << 15, block_sparse = 1U << 16, rotary_dim = 1U << 17, rope_in_windows = 1U << 18,
                           local_windows = 1U << 19,
                           written_multiplier = 1U << 20,  // multiplier, if it is given; else 1/√D is used
-    causal_switch = 1U << 21, head_dim = 1U << 22, pruned_heads = 1U << 23;
+    causal_switch = 1U << 21, head_dim = 1U << 22, pruned_heads = 1U << 23,
+                          norm_switch = 1U << 24;  // whether q and k are normalised; the arrays say it
 }  // namespace reads
 
 struct ModelType {
@@ -55,7 +59,13 @@ struct ModelType {
   int usual_heads = 0, usual_kv_heads = 0;
   // For rotary positions, if config.json omits them: rope_theta, partial_rotary_factor.
   double usual_base = 10000.0, usual_share = 1.0;
-  int usual_head_dim = 0;   // if config.json omits head_dim, which is read; 0: hidden_size / num_heads
+  int usual_head_dim = 0;  // if config.json omits head_dim, which is read; 0: hidden_size / num_heads
+  // Norms of q and k, where the layer's file has their weights (qk_norm of
+  // core/attention/attention_options.h), and their ε if config.json omits rms_norm_eps, or layer_norm_eps
+  // of a layer norm. usual_norm_epsilon: 1e-5, or 1e-6.
+  std::optional<QkNorm> qk_norm;
+  NormKind qk_norm_kind = NormKind::rms;
+  double qk_norm_offset = 0.0, usual_norm_epsilon = 1e-5;
   int first_windowed = 28;  // the first layer with a window if use_sliding_window is read: max_window_layers
   // Settings of this type that do not change its attention, separated by spaces.
   std::string_view own_settings = {};

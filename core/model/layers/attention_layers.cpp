@@ -96,6 +96,21 @@ std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
     arrays.push_back({layer_array(layer, "bias_k", ""), {1, 1, K}});
     arrays.push_back({layer_array(layer, "bias_v", ""), {1, 1, V}});
   }
+  if (!layer.q_norms.empty() && layer.num_heads) {
+    const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads, D = Q / std::max<Index>(heads, 1);
+    const bool whole = find_model_type(layer.config->model_type)->qk_norm == QkNorm::whole;
+    const auto add_norms = [&](const std::vector<std::string>& names, Index rows, Index count) {
+      for (const std::string& name : names) {
+        const auto at = layer.arrays.find(name);
+        const bool by_head = at != layer.arrays.end() && at->second.sizes.size() == 2;
+        arrays.push_back({name, whole     ? std::vector{rows}
+                                : by_head ? std::vector{count, D}
+                                          : std::vector{D}});
+      }
+    };
+    add_norms(layer.q_norms, Q, heads);
+    add_norms(layer.k_norms, K, kv_heads);
+  }
   return arrays;
 }
 
@@ -346,6 +361,8 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
   account_for_tensors(layer, files);
   for (const LayerArray& array : arrays_of_layer(layer))
     if (const ArrayInfo* const info = files.find(array.name)) layer.arrays.emplace(array.name, *info);
+  for (const std::vector<std::string>* norms : {&layer.q_norms, &layer.k_norms})
+    for (const std::string& name : *norms) layer.arrays.emplace(name, *files.find(name));
   return layer;
 }
 

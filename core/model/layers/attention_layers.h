@@ -76,6 +76,8 @@ struct AttentionLayer {
   bool has_bias = false;          // any of the projections
   bool has_output = true;         // false: there is no W_O, so that the heads side by side are the output
   bool has_bias_kv = false;       // bias_k and bias_v of nn.MultiheadAttention
+  // Arrays with the weights of the norms of q and of k, if its type has them: one, or one for each head
+  std::vector<std::string> q_norms, k_norms;
   std::vector<std::string> unused_tensors;  // attention tensors, by name, that nothing here is computed from
   std::vector<std::string> missing;         // arrays that the family has and that are absent
   std::map<std::string, ArrayInfo> arrays;  // those that it is computed from, by name

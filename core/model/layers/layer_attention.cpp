@@ -84,6 +84,17 @@ void read_scale(const Reading& read) {
     read.attention.clip_qkv = read.settings.number("clip_qkv", 1.0, most);
 }
 
+void read_norms(const Reading& read) {
+  if (read.layer.q_norms.empty()) return;
+  LayerAttention& attention = read.attention;
+  attention.qk_norm = read.type.qk_norm;
+  attention.qk_norm_kind = read.type.qk_norm_kind;
+  attention.qk_norm_offset = read.type.qk_norm_offset;
+  attention.qk_norm_epsilon =
+      read.settings.number(attention.qk_norm_kind == NormKind::layer ? "layer_norm_eps" : "rms_norm_eps",
+                           read.type.usual_norm_epsilon, most);
+}
+
 // Whether the layer has a window, if a model has both kinds.
 bool has_window(const Reading& read) {
   const Json& kind = read.of_layer("layer_types");
@@ -339,6 +350,7 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   if (std::string warning = type_warning(layer, known); !warning.empty()) read.warn(std::move(warning));
   read_sees(read);
   read_scale(read);
+  read_norms(read);
   read_window(read);
   read_local_window(read);
   read_block_sparse(read);

@@ -228,9 +228,31 @@ void rotate_halves(const AttentionLayer& layer, Index pairs, Parameters& paramet
     at->second = rearranged(*at->second, rows, width,
                             [=](Index r, Index c) { return (r < turned ? source(r) : r) * width + c; });
   }
+  for (const char* name : {"q_norm.weight", "k_norm.weight"}) {
+    const auto norm = parameters.find(name);
+    if (norm == parameters.end()) continue;
+    const Shape shape = norm->second->shape();
+    const TensorPtr moved =
+        rearranged(*norm->second, norm->second->size(), 0, [=](Index r, Index) { return source(r); });
+    norm->second = std::make_shared<const Tensor>(moved->is_outline() ? Tensor::outline(shape, moved->dtype())
+                                                                      : moved->reshaped(shape));
+  }
   if (const auto bias = parameters.find("in_proj_bias"); bias != parameters.end())
     bias->second = rearranged(*bias->second, bias->second->size(), 0,
                               [=](Index r, Index) { return r < turned ? source(r) : r; });
+}
+
+// One array as it is; arrays of the heads one below the other, (H,D).
+TensorPtr norm_weight(const LayerSource& source, const std::vector<std::string>& names) {
+  std::vector<TensorPtr> heads;
+  for (const std::string& name : names)
+    heads.push_back(source.outlines ? std::make_shared<const Tensor>(outline_of(*source.files.find(name), name))
+                                    : source.files.read(name));
+  if (heads.size() == 1) return heads.front();
+  const TensorPtr all = joined(heads);
+  const Shape shape{{"H", std::ssize(heads)}, {"D", heads.front()->size()}};
+  return std::make_shared<const Tensor>(all->is_outline() ? Tensor::outline(shape, all->dtype())
+                                                          : all->reshaped(shape));
 }
 
 Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer) {
@@ -242,6 +264,10 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
     read_queries_in(source, layer, parameters);
   } else {
     read_separate(source, layer, parameters);
+  }
+  if (!layer.q_norms.empty()) {
+    parameters["q_norm.weight"] = norm_weight(source, layer.q_norms);
+    parameters["k_norm.weight"] = norm_weight(source, layer.k_norms);
   }
   if (const Index pairs = neighbouring_pairs(layer); pairs > 0) rotate_halves(layer, pairs, parameters);
   read_output(source, layer, parameters);

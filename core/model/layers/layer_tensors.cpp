@@ -6,6 +6,8 @@
 #include <set>
 #include <string_view>
 
+#include "core/model/config/model_types.h"
+
 namespace headwise {
 namespace {
 
@@ -30,6 +32,8 @@ std::set<std::string> used_names(const AttentionLayer& layer) {
                                       layer.has_output ? family.output : "", family.joint_bias})
     if (!stem.empty())
       for (const char* what : {"weight", "bias"}) used.insert(layer_array(layer, stem, what));
+  used.insert(layer.q_norms.begin(), layer.q_norms.end());
+  used.insert(layer.k_norms.begin(), layer.k_norms.end());
   return used;
 }
 
@@ -72,8 +76,35 @@ std::string module_of(const AttentionLayer& layer) {
   return dot == std::string_view::npos ? before : before + std::string(stem.substr(0, dot + 1));
 }
 
+namespace {
+
+// One array of weights, or one for each head (StableLM); none if the module has no norm of this name.
+std::vector<std::string> norm_arrays(const ModelFiles& files, const std::string& norm) {
+  if (files.find(norm + ".weight")) return {norm + ".weight"};
+  std::vector<std::string> names;
+  while (files.find(fmt::format("{}.norms.{}.weight", norm, names.size())))
+    names.push_back(fmt::format("{}.norms.{}.weight", norm, names.size()));
+  return names;
+}
+
+void find_norms(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
+  const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
+  if (!type || !type->qk_norm) return;
+  for (const auto& [q, k] :
+       {std::pair("q_norm", "k_norm"), {"q_layernorm", "k_layernorm"}, {"query_layernorm", "key_layernorm"}}) {
+    layer.q_norms = norm_arrays(files, module + q);
+    layer.k_norms = norm_arrays(files, module + k);
+    if (!layer.q_norms.empty() && !layer.k_norms.empty()) return;
+  }
+  layer.q_norms.clear();
+  layer.k_norms.clear();
+}
+
+}  // namespace
+
 void account_for_tensors(AttentionLayer& layer, const ModelFiles& files) {
   const std::string module = module_of(layer);
+  find_norms(layer, files, module);
   const bool is_torch_module = layer.family->first_stem().find('.') == std::string_view::npos;
   if (is_torch_module) layer.has_bias_kv = files.find(module + "bias_k") && files.find(module + "bias_v");
   const std::set<std::string> used = used_names(layer);

@@ -9,9 +9,11 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
+#include "core/attention/norm.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/files/element_type.h"
 #include "core/files/input_file.h"
+#include "core/model/layers/layer_attention.h"
 #include "core/model/layers/layer_parameters.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -301,6 +303,8 @@ std::set<std::string> known_arrays(const TransformerConfig& config, const ModelF
     known.insert(norm_gain_name(files, in_block(layer, norm)));
     known.insert(norm_bias_name(files, in_block(layer, norm)));
   }
+  known.insert(layer.q_norms.begin(), layer.q_norms.end());
+  known.insert(layer.k_norms.begin(), layer.k_norms.end());
   for (const std::string_view buffer : names.buffers) known.insert(in_block(layer, buffer));
   return known;
 }
@@ -317,13 +321,24 @@ void check_nothing_else(const TransformerConfig& config, const ModelFiles& files
   }
 }
 
-// x (L,heads·D), each head rotated by its positions.
-Rows with_rotary_embedding(const TransformerConfig& config, const Rows& x, Index heads) {
+// x (L,heads·D) on its way to the scores: normalised and rotated by its positions, where the block asks for
+// it (core/attention/score_path.h).
+Rows on_path(const TransformerConfig& config, const LayerOptions& options, const TensorPtr& weight,
+             const Rows& x, Index heads) {
+  if (!options.qk_norm && config.rotary_inverse_frequencies.empty()) return x;
+  const Norm norm{options.qk_norm_kind, options.qk_norm_epsilon, options.qk_norm_offset};
   Tensor joined = Tensor::unwritten(Shape{{"N", 1}, {"L", x.rows()}, {"H·D", x.cols()}}, DType::f32);
   matrix<float>(joined) = x;
-  const Tensor turned =
-      rotary_embedding(split_heads(joined, heads, "H", "D"), config.rotary_inverse_frequencies);
-  return matrix<float>(merge_heads(turned, nullptr, "H·D"));
+  const auto normalise = [&](QkNorm place, Tensor& rows) {
+    if (options.qk_norm == place) rows = normalised(rows, weight.get(), norm);
+  };
+  normalise(QkNorm::whole, joined);
+  Tensor rows = split_heads(joined, heads, "H", "D");
+  normalise(QkNorm::per_head, rows);
+  if (!config.rotary_inverse_frequencies.empty())
+    rows = rotary_embedding(rows, config.rotary_inverse_frequencies);
+  normalise(QkNorm::per_head_after_rotary, rows);
+  return matrix<float>(merge_heads(rows, nullptr, "H·D"));
 }
 
 }  // namespace
@@ -341,7 +356,7 @@ Normalisation read_norm(const TransformerConfig& config, const ModelFiles& files
   const std::string bias = norm_bias_name(files, norm);
   return {read_f32(files, norm_gain_name(files, norm), {width}),
           bias.empty() ? nullptr : read_f32(files, bias, {width}), config.norm_epsilon,
-          config.norm == NormKind::layer_norm};
+          config.norm == NormKind::layer};
 }
 
 TransformerLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in,
@@ -426,6 +441,9 @@ TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& f
                .bias = as_f32(parameters["out_proj.bias"]),
                .out = E,
                .in = config.num_heads * config.v_head_dim};
+  block.options = layer_attention(layer);
+  block.q_norm = as_f32(parameters["q_norm.weight"]);
+  block.k_norm = as_f32(parameters["k_norm.weight"]);
   const std::vector<std::string_view> norms = norms_of(config);
   if (!norms.empty()) block.attention_norm = read_norm(config, files, in_block(layer, norms[0]), E);
   if (norms.size() > 1) block.feed_forward_norm = read_norm(config, files, in_block(layer, norms[1]), E);
@@ -447,12 +465,10 @@ Rows attention_output(const TransformerConfig& config, const TransformerBlock& b
   const TransformerHeads heads{config.num_heads,    config.num_kv_heads, config.head_dim,
                                config.v_head_dim,   config.is_causal,    config.sliding_window,
                                config.alibi_slopes, config.scale};
-  Rows q = apply_linear(block.q, input), k = apply_linear(block.k, input);
+  const Rows q = on_path(config, block.options, block.q_norm, apply_linear(block.q, input), config.num_heads);
+  const Rows k =
+      on_path(config, block.options, block.k_norm, apply_linear(block.k, input), config.num_kv_heads);
   const Rows v = apply_linear(block.v, input);
-  if (!config.rotary_inverse_frequencies.empty()) {
-    q = with_rotary_embedding(config, q, config.num_heads);
-    k = with_rotary_embedding(config, k, config.num_kv_heads);
-  }
   const Rows concat = attend(heads, q, k, v, gains, attn_weights);
   return config.has_output_projection ? apply_linear(block.out, concat) : concat;
 }

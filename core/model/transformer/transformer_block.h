@@ -152,6 +152,9 @@ struct TransformerBlock {
   TransformerLinear q, k, v, out;
   Normalisation attention_norm, feed_forward_norm;
   FeedForward feed;
+  // qk_norm, its kind, offset and ε; the weights, each as of core/attention/norm.h, or null
+  LayerOptions options = {};
+  TensorPtr q_norm = {}, k_norm = {};
   Index bytes = 0;  // of all arrays
 };
 

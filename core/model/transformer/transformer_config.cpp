@@ -43,7 +43,7 @@ constexpr FieldWord<Names> name_words[]{
     {"feed_forward_key", field<&Names::feed_forward_key>}, {"parallel_key", field<&Names::parallel_key>},
     {"of_training", field<&Names::is_of_training>}, {"buffer", field<&Names::buffers>},
     {"biases_in_file", chosen<&Names::has_bias, false>}, {"untied", chosen<&Names::ties_words, false>},
-    {"rms_norm", chosen<&Names::norm, NormKind::rms_norm>},
+    {"rms_norm", chosen<&Names::norm, NormKind::rms>},
     {"gelu_tanh", chosen<&Names::activation, Activation::gelu_tanh>},
     {"quick_gelu", chosen<&Names::activation, Activation::quick_gelu>},
     {"relu", chosen<&Names::activation, Activation::relu>},
@@ -375,7 +375,7 @@ const char* activation_name(Activation activation) {
 }
 
 std::string blocks_text(const TransformerConfig& config) {
-  const char* const norm = config.norm == NormKind::rms_norm ? "RMSNorm" : "LayerNorm";
+  const char* const norm = config.norm == NormKind::rms ? "RMSNorm" : "LayerNorm";
   const char* const positions = config.positions == PositionKind::rotary       ? "rotary"
                                 : config.positions == PositionKind::alibi      ? "ALiBi"
                                 : config.positions == PositionKind::sinusoidal ? "sinusoidal"

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/attention/attention_options.h"
 #include "core/model/files/model_files.h"
 #include "core/model/layers/attention_layers.h"
 #include "core/tensor/shape.h"
@@ -19,7 +20,6 @@ namespace headwise {
 // "model.", "transformer.", "").
 
 enum class Activation { gelu, gelu_tanh, quick_gelu, relu, silu };
-enum class NormKind { layer_norm, rms_norm };
 
 // The part that turns the last hidden states into a logit per token. Some files have it without the root.
 struct LmHeadNames {
@@ -50,7 +50,7 @@ struct TransformerNames {
   bool has_bias = true;      // every linear map and norm has one; false: those that have one in the file
   bool conv1d = false;       // matrices of the feed-forward part are [in,out]
   Index first_position = 0;  // row of the first token in the position embeddings
-  NormKind norm = NormKind::layer_norm;
+  NormKind norm = NormKind::layer;
   // Keys of config.json, and the default if it lacks them. No key:
   // the default holds for every model of the family.
   std::string_view epsilon_key = {};
@@ -103,7 +103,7 @@ struct TransformerConfig {
   std::optional<double> scale;          // of the scores; null: 1/√D
   bool has_output_projection = true;    // false: the heads side by side are the output of attention
   std::optional<Index> sliding_window;  // query i sees keys j with i − j < this
-  NormKind norm = NormKind::layer_norm;
+  NormKind norm = NormKind::layer;
   NormPlace norm_place = NormPlace::after;
   bool is_parallel = false;     // pre-norm: both parts of a block get the input of the block (GPT-NeoX)
   bool has_final_norm = false;  // after the last block

@@ -72,7 +72,7 @@ TEST_CASE("of the followed token every step says what its own numbers say") {
       traced({"inputs.source=text", "inputs.text=the cat saw the dog", "mask.is_causal=true"});
   const TraceTensors& t = given.trace->tensors;
   CHECK(followed_name(given.inputs.labels, {0, 2}) == "“saw”");
-  for (int step = 0; step < step_count; ++step) CHECK(said(given, static_cast<Step>(step), 2).size() > 20);
+  for (const Step step : shown_steps(given.trace->options)) CHECK(said(given, step, 2).size() > 20);
   CHECK_CONTAINS(said(given, Step::inputs, 2), "row 2 of query: 12 numbers");
   CHECK_CONTAINS(said(given, Step::split_heads, 2, 1), "columns 4 to 7");
   CHECK_CONTAINS(said(given, Step::mask, 2), "2 of its 5 keys are blocked");

@@ -151,8 +151,8 @@ TEST_CASE("a tensor that no picture of the step makes is shown by itself") {
 
 TEST_CASE("where a size is 0 a sentence says which") {
   const TracedScenario no_queries = traced({"inputs.query_length=0"});
-  for (int step = 0; step < step_count; ++step)
-    CHECK_CONTAINS(shown(no_queries, static_cast<Step>(step)).nothing, "L is 0");
+  for (const Step step : shown_steps(no_queries.trace->options))
+    CHECK_CONTAINS(shown(no_queries, step).nothing, "L is 0");
   const TracedScenario no_keys = traced({"inputs.self_attention=false", "inputs.key_length=0"});
   CHECK(shown(no_keys, Step::inputs).nothing == "");
   CHECK_CONTAINS(shown(no_keys, Step::weighted_sum).nothing, "S is 0");

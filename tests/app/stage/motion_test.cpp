@@ -10,39 +10,43 @@
 
 using namespace headwise;
 
+namespace {
+const std::vector<Step> shown = shown_steps({});
+}
+
 TEST_CASE("a motion runs from one step to the one behind it, and nowhere else") {
   MotionState motion;
-  begin_motion(motion, Step::scores, Step::scale);
+  begin_motion(motion, shown, Step::scores, Step::scale);
   CHECK(motion.running);
   CHECK(motion.progress == 0.0);
   CHECK(advance_motion(motion, motion_seconds / 2, 1.0));
   CHECK(motion.progress == doctest::Approx(0.5));
   CHECK_FALSE(advance_motion(motion, motion_seconds, 1.0));
   CHECK(motion.progress == 1.0);
-  begin_motion(motion, Step::scale, Step::scores);
+  begin_motion(motion, shown, Step::scale, Step::scores);
   CHECK(motion.progress == 1.0);
   CHECK_FALSE(motion.running);
-  begin_motion(motion, Step::inputs, Step::output);
+  begin_motion(motion, shown, Step::inputs, Step::output);
   CHECK_FALSE(motion.running);
 }
 
 TEST_CASE("twice the speed is half the time") {
   MotionState motion;
-  begin_motion(motion, Step::scores, Step::scale);
+  begin_motion(motion, shown, Step::scores, Step::scale);
   advance_motion(motion, motion_seconds / 4, 2.0);
   CHECK(motion.progress == doctest::Approx(0.5));
 }
 
 TEST_CASE("a place on the line of steps goes there and back, and snaps to a step that is near") {
-  for (double position = 0.0; position <= step_count - 1; position += 0.1) {
-    const TimelinePlace place = timeline_place(position);
-    CHECK(std::abs(timeline_position(place.step, place.progress) - position) < 1e-9);
+  for (double position = 0.0; position <= static_cast<double>(shown.size() - 1); position += 0.1) {
+    const TimelinePlace place = timeline_place(shown, position);
+    CHECK(std::abs(timeline_position(shown, place.step, place.progress) - position) < 1e-9);
   }
-  CHECK(timeline_place(2.98).step == Step::scores);
-  CHECK(timeline_place(2.98).progress == 1.0);
-  CHECK(timeline_place(-5.0).step == Step::inputs);
-  CHECK(timeline_place(99.0).step == Step::output);
-  CHECK(timeline_place(99.0).progress == 1.0);
+  CHECK(timeline_place(shown, 2.98).step == Step::scores);
+  CHECK(timeline_place(shown, 2.98).progress == 1.0);
+  CHECK(timeline_place(shown, -5.0).step == Step::inputs);
+  CHECK(timeline_place(shown, 99.0).step == Step::output);
+  CHECK(timeline_place(shown, 99.0).progress == 1.0);
 }
 
 TEST_CASE("blocks that move cover the result once, and carry its very numbers") {

@@ -104,7 +104,7 @@ TEST_CASE("shapes that differ are shown side by side, without a difference and w
   other.attention.num_heads = 4;
   bench.session().edit(other, "another");
   bench.ui->run_frames(3);
-  for (int step = 0; step < step_count; ++step) {
+  for (std::size_t step = 0; step < shown_steps({}).size(); ++step) {
     bench.ui->click(fmt::format("step_bar/step/{}", step)).run_frames(2);
     INFO(step);
     bench.ui->check_shown({"stage/other", "stage/result"});

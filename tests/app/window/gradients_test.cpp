@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <ranges>
+
 #include "core/attention/reference_backend.h"
 #include "core/export/plane_rule.h"
 #include "core/scenario/scenario_json.h"
@@ -132,6 +134,7 @@ TEST_CASE("every step of every operator shows its gradients or says why there ar
            {"inputs.source=random", "parameters.source=random", "op=scaled_dot_product_attention"},
            {"inputs.source=random", "parameters.source=random", "attention.num_kv_heads=2",
             "attention.add_bias_kv=true", "attention.layer_norm=true", "inputs.batch=2"},
+           {"attention.qk_norm=per_head"},
            {"inputs.source=random", "parameters.source=random", "inputs.query_length=0"}}) {
     WINDOW_OR_SKIP(bench, open_window(1280, 720, welcome_with(settings)));
     bench.session().finish();
@@ -139,11 +142,11 @@ TEST_CASE("every step of every operator shows its gradients or says why there ar
     bench.ui->run_frames(2);
     bench.state().document.gradients.finish();
     bench.ui->key("End");
-    for (int step = step_count - 1; step >= 0; --step) {
-      CAPTURE(step);
-      REQUIRE(static_cast<int>(bench.selection().step) == step);
-      const bool cells = !step_pictures(static_cast<Step>(step), bench.trace()).empty() &&
-                         bench.trace().tensors.scores->size() > 0;
+    for (const Step step : shown_steps(bench.trace().options) | std::views::reverse) {
+      CAPTURE(static_cast<int>(step));
+      REQUIRE(bench.selection().step == step);
+      const bool cells =
+          !step_pictures(step, bench.trace()).empty() && bench.trace().tensors.scores->size() > 0;
       CHECK(bench.ui->has("stage/result") == cells);
       CHECK(bench.ui->has("stage/grad/result") == cells);
       CHECK_FALSE(bench.state().view.motion.running);

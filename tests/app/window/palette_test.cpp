@@ -112,8 +112,11 @@ TEST_CASE("the palette lists every command with its keys, every step, view, pres
   for (const std::string& name : listed(bench)) CHECK(names.insert(name).second);
   for (const CommandEntry& entry : command_entries())
     if (entry.key_count == 1) CHECK_MESSAGE(names.contains(std::string(entry.name)), entry.name);
+  const std::vector<Step> shown = shown_steps(bench.trace().options);
   for (const StepEntry& step : step_entries())
-    CHECK_MESSAGE(names.contains("Go to " + std::string(step.name)), step.name);
+    CHECK_MESSAGE(
+        names.contains("Go to " + std::string(step.name)) == (std::ranges::count(shown, step.step) == 1),
+        step.name);
   for (const Preset& preset : presets())
     CHECK_MESSAGE(names.contains("Open " + std::string(preset.name)), preset.name);
   for (const StageViewEntry& view : stage_views())

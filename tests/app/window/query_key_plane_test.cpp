@@ -6,6 +6,7 @@
 
 #include "app/session/history.h"
 #include "core/attention/query_key_plane.h"
+#include "core/attention/score_path.h"
 #include "core/export/number_text.h"
 #include "core/lessons/query_row.h"
 #include "tests/app/window_bench.h"
@@ -47,8 +48,9 @@ TEST_CASE("dragging a query's arrow changes its scores by what the picture shows
     for (Index i = 0; i < tensor.shape().size(2) * tensor.shape().size(3); ++i) all.push_back(tensor.flat(i));
     return all;
   };
-  const QueryKeyPlane plane = query_key_plane(numbers(*queries_of_scores(trace.tensors)),
-                                              numbers(*keys_of_scores(trace.tensors)), trace.options.head_dim);
+  const QueryKeyPlane plane =
+      query_key_plane(numbers(*queries_of_scores(trace.tensors, trace.options)),
+                      numbers(*keys_of_scores(trace.tensors, trace.options)), trace.options.head_dim);
   std::size_t low = 0, high = 0;
   for (std::size_t s = 1; s < 12; ++s) {
     if (plane.keys[s].x < plane.keys[low].x) low = s;

@@ -212,7 +212,7 @@ TEST_CASE("a click on a choice leaves the arrows with the steps; Tab gives them 
 
 TEST_CASE("the next step is made before the eyes, in less than a second, and then the window is still") {
   WINDOW_OR_SKIP(bench, open_window());
-  for (int step = 1; step < step_count; ++step) {
+  for (std::size_t step = 1; step < shown_steps({}).size(); ++step) {
     bench.ui->key("Right");
     CHECK(bench.state().view.motion.running);
     const Image early = bench.ui->pixels();
@@ -228,7 +228,7 @@ TEST_CASE("the next step is made before the eyes, in less than a second, and the
 TEST_CASE("what a motion ends with is the still picture of its step, to the pixel") {
   WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("C");
-  for (int step = 1; step + 1 < step_count; ++step) {
+  for (std::size_t step = 1; step + 1 < shown_steps({}).size(); ++step) {
     bench.ui->key("Right").run_frames(70);
     const Image made = bench.ui->pixels();
     bench.ui->key("Right");

@@ -78,7 +78,7 @@ TEST_CASE("a mask of nothing but 0 and −inf is shown at every head, without co
 TEST_CASE("Q turns the maps of queries and keys in every view, the cell under the mouse is still its cell") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->rasterise(false).key("C");
-  for (int step = 0; step < step_count; ++step) {
+  for (std::size_t step = 0; step < shown_steps({}).size(); ++step) {
     bench.ui->click("step_bar/step/" + std::to_string(step));
     for (int view = 0; view < stage_view_count - 1; ++view) {  // Prediction wants a model
       bench.ui->key("Q").run_frames(2).key("Q").key("A");
@@ -203,10 +203,10 @@ TEST_CASE("in the views of tokens and of q ∘ k a tensor's name lights it") {
 TEST_CASE("all heads of a tensor that belongs to no head: one line says why there is one map") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->click("stage/view/All heads");
-  for (const StepEntry& entry : step_entries()) {
-    bench.selection().step = entry.step;
+  for (const Step step : shown_steps(bench.trace().options)) {
+    bench.selection().step = step;
     bench.ui->run_frames(3).run_until_still();
-    CAPTURE(entry.name);
+    CAPTURE(static_cast<int>(step));
     CHECK(bench.ui->has("stage/no_heads") != bench.ui->has("stage/map/0"));
     if (!bench.ui->has("stage/no_heads")) continue;
     const UiRect note = bench.ui->rect("stage/no_heads"), map = bench.ui->rect("stage/result");

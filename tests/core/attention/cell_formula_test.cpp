@@ -238,7 +238,8 @@ TEST_CASE("what the options change is in a gradient's formula") {
        {Id::attn_weights, {0, 1, 2, 2}, "grad.dropped_weights[0,1,2,2] · 0"},
        {Id::residual_output,
         {0, 1, 2},
-        "(grad.layer_norm_output[0,1,2] − mean dy − layer_norm_output[0,1,2] · mean dy·y) / √(variance + ε)"},
+        "(dn − mean dn − n · mean dn·n) / √(variance + ε), dn = grad.layer_norm_output[0,1,2], "
+        "n = (residual_output[0,1,2] − mean) / √(variance + ε)"},
        {Id::output, {0, 1, 2}, "grad.residual_output[0,1,2]"},
        {Id::query, {0, 1, 2}, "Σ_c grad.q[0,1,c] · in_proj_weight[c,2] + grad.residual_output[0,1,2]"},
        {Id::bias_k, {4}, "Σ_n grad.k[n,6,4]"},
@@ -269,17 +270,39 @@ TEST_CASE("the quantities of a softmax's gradient are those that its formula nee
         "P is the weight and dP its gradient; Σ dP·P is the mean of dP over the row, weighted by P.");
 }
 
-TEST_CASE("the variance of a layer norm's gradient is the sum of the terms that stand for it") {
+TEST_CASE("the quantities of a norm's gradient are those that its formula needs") {
   AttentionInputs inputs = inputs_of_formulas();
   inputs.options.layer_norm = true;
   const TracePtr trace = formula_backward_trace(inputs);
   const CellProvenance provenance = cell_provenance(*trace, {Id::output, true}, {0, 1, 2});
-  REQUIRE(provenance.terms.size() == 24);
-  double variance = 0.0;
-  for (std::size_t e = 12; e < 24; ++e) variance += provenance.terms[e].value;
-  CHECK(quantity(provenance, "variance").value_or(0.0) == doctest::Approx(variance));
-  CHECK(provenance.terms[15].label == "variance, e 3");
-  CHECK(quantity(provenance, "mean dy").value_or(0.0) == doctest::Approx(1.0));  // grad_output is all ones
+  REQUIRE(provenance.terms.size() == 12);
+  double mean = 0.0, squares = 0.0;
+  for (Index e = 0; e < 12; ++e) mean += trace->tensors.output->at({0, 1, e}) / 12;
+  for (Index e = 0; e < 12; ++e) squares += std::pow(trace->tensors.output->at({0, 1, e}) - mean, 2) / 12;
+  CHECK(quantity(provenance, "mean").value_or(0.0) == doctest::Approx(mean));
+  CHECK(quantity(provenance, "√(variance + ε)").value_or(0.0) == doctest::Approx(std::sqrt(squares + 1e-5)));
+  CHECK(quantity(provenance, "mean dn").value_or(0.0) == doctest::Approx(1.0));  // grad_output is all ones
+}
+
+TEST_CASE("the formulas of a norm of q and k name its weights, its offset and what it divides by") {
+  AttentionInputs inputs = random_inputs(small_options(4, 2, 6), {1, 3, 3});
+  AttentionOptions& o = inputs.options;
+  o.qk_norm = QkNorm::per_head;
+  o.qk_norm_offset = 1.0;
+  inputs.tensors.q_norm_weight = random_tensor({{"D", 6}}, "q_norm.weight");
+  const TracePtr trace = formula_backward_trace(inputs);
+  check_formulas(
+      *trace, {{Id::q_normed, {0, 3, 2, 1}, "(1 + q_norm.weight[1]) · q_heads[0,3,2,1] / √(mean square + ε)"},
+               {Id::k_normed, {0, 1, 2, 5}, "k_heads[0,1,2,5] / √(mean square + ε)"},
+               {Id::scores, {0, 3, 2, 1}, "Σ_d q_normed[0,3,2,d] · k_normed[0,1,1,d]"}});
+  check_gradients(*trace,
+                  {{Id::q_heads,
+                    {0, 3, 2, 1},
+                    "(dn − n · mean dn·n) / √(mean square + ε), dn = weight · grad.q_normed[0,3,2,1], "
+                    "n = q_heads[0,3,2,1] / √(mean square + ε)"},
+                   {Id::q_norm_weight,
+                    {1},
+                    "Σ_{n,h,l} grad.q_normed[n,h,l,1] · q_heads[n,h,l,1] / √(mean square + ε) of its row"}});
 }
 
 TEST_CASE("a note says where no gradient passes, and who shares a key/value head") {

@@ -101,6 +101,8 @@ AttentionOptions read_options(const Json& json) {
   read(json, "add_zero_attn", o.add_zero_attn);
   read(json, "rotary_base", o.rotary_base);
   read(json, "rotary_inverse_frequencies", o.rotary_inverse_frequencies);
+  read(json, "qk_norm_offset", o.qk_norm_offset);
+  read(json, "qk_norm_epsilon", o.qk_norm_epsilon);
   read(json, "scale", o.scale);
   read(json, "softcap", o.softcap);
   read(json, "temperature", o.temperature);
@@ -119,6 +121,13 @@ AttentionOptions read_options(const Json& json) {
   if (json.value("causal_alignment", "") == "bottom_right")
     o.causal_alignment = CausalAlignment::bottom_right;
   if (json.value("fully_masked_rows", "") == "zero") o.fully_masked_rows = FullyMaskedRows::zero;
+  const auto named = [&](const char* key, const auto& names) {
+    return std::ranges::find(names, json.value(key, "")) - names.begin();
+  };
+  constexpr std::array<std::string_view, 3> places{"per_head", "whole", "per_head_after_rotary"};
+  constexpr std::array<std::string_view, 3> kinds{"rms", "layer", "l2"};
+  if (json.contains("qk_norm")) o.qk_norm = static_cast<QkNorm>(named("qk_norm", places));
+  if (json.contains("qk_norm_kind")) o.qk_norm_kind = static_cast<NormKind>(named("qk_norm_kind", kinds));
   return o;
 }
 

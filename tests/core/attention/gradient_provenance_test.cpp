@@ -249,8 +249,8 @@ TEST_CASE("a gradient that leaves out the row's sum, or the mean of an add & nor
   softmax.products[0].sums[0].size = 1;
   CHECK(is_caught(*trace, softmax));
   Rule norm = gradient_of(*trace, Id::output);
-  REQUIRE(norm.combine == Combine::layer_norm_gradient);
-  norm.products[1].factors[0].tensor = {Id::layer_norm_output};  // the variance of y for that of x
+  REQUIRE(norm.combine == Combine::norm_gradient);
+  norm.products[0].factors[1].tensor = {Id::layer_norm_output};  // y in the place of x: another deviation
   CHECK(is_caught(*trace, norm));
 }
 

@@ -89,6 +89,31 @@ void use_static_heads(AttentionInputs& inputs) {
       random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"S", keys}, {"Dv", o.v_head_dim}}, "static_v");
 }
 
+// Weights of every head, or of the whole row, which an offset of 1 goes with.
+AttentionInputs with_norm(AttentionInputs inputs, QkNorm place, NormKind kind, bool weights) {
+  AttentionOptions& o = inputs.options;
+  o.qk_norm = place;
+  o.qk_norm_kind = kind;
+  o.qk_norm_epsilon = 1e-3;
+  if (!weights) return inputs;
+  const auto weight = [&](Index heads, const char* name) {
+    if (place == QkNorm::whole) return random_tensor({{"H·D", heads * o.head_dim}}, name);
+    if (kind == NormKind::rms) return random_tensor({{"D", o.head_dim}}, name);
+    return random_tensor({{"H", heads}, {"D", o.head_dim}}, name);
+  };
+  o.qk_norm_offset = place == QkNorm::whole ? 0.0 : 1.0;
+  inputs.tensors.q_norm_weight = weight(o.num_heads, "q_norm.weight");
+  inputs.tensors.k_norm_weight = weight(o.num_kv_heads, "k_norm.weight");
+  return inputs;
+}
+
+// Rows that are appended or static are not normalised.
+void normalise_heads(AttentionInputs& inputs) {
+  const TraceTensors& t = inputs.tensors;
+  if (!t.bias_k && !t.static_k && !inputs.options.add_zero_attn)
+    inputs = with_norm(std::move(inputs), QkNorm::per_head, NormKind::rms, true);
+}
+
 // Where every key has a position.
 void rotate_by_position(AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
@@ -174,6 +199,7 @@ std::vector<std::vector<NamedChange>> mha_changes() {
       {{"key_padding_mask", pad_keys}, {"float key_padding_mask", pad_keys_with_floats}},
       {{"weights per head", [](auto& in) { in.options.average_attn_weights = false; }},
        {"no weights", [](auto& in) { in.options.need_weights = false; }}},
+      {{"QK-norm", normalise_heads}},
       {{"residual", [](auto& in) { in.options.residual = true; }}},
       {{"layer norm", [](auto& in) { in.options.layer_norm = true; }}},
   };
@@ -254,6 +280,17 @@ std::vector<NamedInputs> single_option_inputs() {
       {"clip_qkv", with_clip(plain_inputs())},
       {"clip_qkv, rotary", with_clip(with_frequencies(plain_inputs(4, 2, 6), {1.0, 0.3, 0.1}))},
       {"rotary, a part of each head", with_frequencies(plain_inputs(2, 1, 5), {0.7})}};
+  for (const auto& [name, place] : {std::pair("per head", QkNorm::per_head),
+                                    {"whole", QkNorm::whole},
+                                    {"after rotary", QkNorm::per_head_after_rotary}})
+    for (const NormKind kind : {NormKind::rms, NormKind::layer, NormKind::l2})
+      for (const bool weights : {false, true})
+        all.push_back(
+            {fmt::format("QK-norm {}, kind {}{}", name, static_cast<int>(kind), weights ? ", weights" : ""),
+             with_norm(with_frequencies(plain_inputs(4, 2, 6), {1.0, 0.3, 0.1}), place, kind, weights)});
+  all.push_back({"QK-norm whole, clip_qkv",
+                 with_clip(with_norm(plain_inputs(4, 2, 6), QkNorm::whole, NormKind::rms, true))});
+  all.push_back({"QK-norm, no rotary", with_norm(plain_inputs(4, 4, 6), QkNorm::per_head, NormKind::rms, true)});
   for (const Op op : {Op::multi_head_attention, Op::scaled_dot_product_attention}) {
     const bool is_mha = op == Op::multi_head_attention;
     for (const auto& group : changes_of(op)) {

@@ -47,9 +47,9 @@ TEST_CASE("every step has a name, a question, a formula and a sentence") {
 
 TEST_CASE("every step of self-attention has a picture, and every picture's operands exist") {
   const Trace trace = self_attention_trace();
-  for (const StepEntry& entry : step_entries()) {
-    CAPTURE(entry.name);
-    const auto pictures = step_pictures(entry.step, trace);
+  for (const Step step : shown_steps(trace.options)) {
+    CAPTURE(static_cast<int>(step));
+    const auto pictures = step_pictures(step, trace);
     REQUIRE_FALSE(pictures.empty());
     for (const StepPicture& picture : pictures) {
       CHECK(trace.tensor(picture.result));
@@ -61,10 +61,24 @@ TEST_CASE("every step of self-attention has a picture, and every picture's opera
 
 TEST_CASE("a step shows what it makes: the first step that makes the result of its main picture is itself") {
   const Trace trace = self_attention_trace();
-  for (const StepEntry& entry : step_entries()) {
-    CAPTURE(entry.name);
-    CHECK(step_of(step_pictures(entry.step, trace).front().result) == entry.step);
-  }
+  for (const Step step : shown_steps(trace.options))
+    CHECK(step_of(step_pictures(step, trace).front().result) == step);
+}
+
+TEST_CASE(
+    "the norm of q and k is a step only where there is one, and stands before the split if it is of whole "
+    "rows") {
+  AttentionOptions options;
+  CHECK(std::ranges::count(shown_steps(options), Step::normalise) == 0);
+  CHECK(shown_steps(options).size() + 1 == step_entries().size());
+  options.qk_norm = QkNorm::per_head;
+  const auto place = [&](Step step) { return place_of_step(shown_steps(options), step); };
+  CHECK(place(Step::normalise) == place(Step::split_heads) + 1);
+  CHECK(step_of(Id::q_rotary, options) == Step::normalise);  // rotated once it is normalised
+  options.qk_norm = QkNorm::whole;
+  CHECK(place(Step::normalise) + 1 == place(Step::split_heads));
+  CHECK(step_of(Id::q_rotary, options) == Step::split_heads);
+  CHECK(place(Step::output) == 10);
 }
 
 TEST_CASE("inputs that are the same tensor are shown once") {

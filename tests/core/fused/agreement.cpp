@@ -87,9 +87,9 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   const PositionOptions& of_positions = first.options;
   [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, rotary_frequencies, mask_value,
                                 fully_masked_rows, head_gain, frozen_heads] = of_operator;
-  [[maybe_unused]] const auto& [zero_row, rotary_base, scale, softcap, clip_qkv, temperature, dropout,
-                                dropout_seed, need_weights, average_attn_weights, residual, layer_norm] =
-      of_layer;
+  [[maybe_unused]] const auto& [zero_row, rotary_base, scale, softcap, clip_qkv, qk_norm, qk_norm_kind,
+                                qk_norm_offset, qk_norm_epsilon, temperature, dropout, dropout_seed,
+                                need_weights, average_attn_weights, residual, layer_norm] = of_layer;
   [[maybe_unused]] const auto& [is_causal, causal_alignment, sliding_window, alibi, alibi_scale] = of_positions;
   const AttentionSizes s = attention_sizes(first);
   std::vector<FollowingInputs> all;
@@ -145,6 +145,19 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
     add("rotary frequencies", attention, [](Options& o, Arrays&) {
       o.rotary_base.reset();
       o.rotary_inverse_frequencies = {0.5};
+    });
+  }
+  if (first.options.op == Op::multi_head_attention && !zero_row && !first.tensors.bias_k) {
+    add("qk_norm", attention, [](Options& o, Arrays& t) {
+      o.qk_norm = QkNorm::whole;
+      t.q_norm_weight = t.k_norm_weight = nullptr;
+    });
+    add("qk_norm per head, its kind, offset and epsilon", attention, [&](Options& o, Arrays& t) {
+      o.qk_norm = QkNorm::per_head;
+      o.qk_norm_kind = NormKind::layer;
+      o.qk_norm_offset = 1.0;
+      o.qk_norm_epsilon = 0.1;
+      t.q_norm_weight = patterned(Shape{{"D", s.head_dim}}, DType::f32, 5);
     });
   }
   add("alibi", attention, [](Options& o, Arrays&) { o.alibi = !o.alibi; });

@@ -8,6 +8,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
 #include "core/attention/reference_backend.h"
+#include "core/attention/score_path.h"
 #include "core/tensor/error.h"
 #include "tests/core/attention/option_combinations.h"
 #include "tests/core/attention/random_inputs.h"
@@ -86,7 +87,7 @@ class CountingLoops {
       for (Index key = 0; key < s_.all_keys; ++key) {
         double sum = 0.0;
         for (Index d = 0; d < s_.head_dim; ++d)
-          add(sum, queries_of_scores(t_)->at({n, h, l, d}), keys_of_scores(t_)->at({n, g, key, d}));
+          add(sum, queries_of_scores(t_, o_)->at({n, h, l, d}), keys_of_scores(t_, o_)->at({n, g, key, d}));
         agrees(sum, t_.scores->at({n, h, l, key}));
       }
     });

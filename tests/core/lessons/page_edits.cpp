@@ -131,10 +131,12 @@ class Editor {
         set(fmt::format("{} {}", name, mask), member, std::optional<std::string>(mask));
     if (name == "inputs.key_text") set(name, member, std::optional<std::string>("the old sea was calm"));
   }
-  void vary(const std::string& name, std::optional<FullyMaskedRows>& member) {
-    set(name + " null", member, std::optional<FullyMaskedRows>());
-    for (const FullyMaskedRows rows : {FullyMaskedRows::nan, FullyMaskedRows::zero})
-      set(fmt::format("{} {}", name, choice_name(rows)), member, std::optional(rows));
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void vary(const std::string& name, std::optional<Enum>& member) {
+    set(name + " null", member, std::optional<Enum>());
+    for (std::size_t i = 0; i < ChoiceNames<Enum>::names.size(); ++i)
+      set(fmt::format("{} {}", name, ChoiceNames<Enum>::names[i]), member, std::optional(static_cast<Enum>(i)));
   }
 
   const Scenario& page_;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/attention/score_path.h"
+
 namespace headwise::lessons_test {
 namespace {
 
@@ -48,7 +50,7 @@ bool SeenPage::is_frozen(Index head) const {
 }
 
 double SeenPage::score(Index head, Index query, Index key) const {
-  const TensorPtr &q = queries_of_scores(t()), &k = keys_of_scores(t());
+  const TensorPtr &q = queries_of_scores(t(), options()), &k = keys_of_scores(t(), options());
   const Index of_key = head / (heads() / size(k, 1));
   if (size(q, 0) == 0 || query >= size(q, 2) || key >= size(k, 2)) return none;
   double sum = 0.0;
@@ -150,7 +152,7 @@ double SeenPage::output(Index query, Index column) const {
 
 double SeenPage::spread(Index products) const {
   if (const auto known = spreads.find(products); known != spreads.end()) return known->second;
-  const TensorPtr &q = queries_of_scores(t()), &k = keys_of_scores(t());
+  const TensorPtr &q = queries_of_scores(t(), options()), &k = keys_of_scores(t(), options());
   double sum = 0.0, squares = 0.0, count = 0.0;
   for (Index n = 0; n < size(q, 0); ++n)
     for (Index h = 0; h < heads(); ++h)

@@ -74,8 +74,9 @@ TEST_CASE("a text given to a layer of a model is traced as the model itself comp
   check_every_layer(own_models + "sentences",
                     "the animal did not cross the street because it was too tired .");
   check_every_layer(own_models + "copycat", "garden river lamp apple violin garden river lamp");
-  for (const char* name : {"bert", "bert_without_words", "roberta", "distilbert", "gpt2", "llama", "mistral",
-                           "qwen2", "gpt_neox", "gpt_neox_serial", "opt", "opt_post", "bloom", "phi3"}) {
+  for (const char* name :
+       {"bert", "bert_without_words", "roberta", "distilbert", "gpt2", "llama", "mistral", "qwen2",
+        "gpt_neox", "gpt_neox_serial", "opt", "opt_post", "bloom", "phi3", "qwen3"}) {
     const TemporaryFolder folder;
     check_every_layer(with_words(folder, name), "w3 w17 w4 w4 w39 w21 w8");
   }

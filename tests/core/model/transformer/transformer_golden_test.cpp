@@ -20,7 +20,7 @@ namespace {
 const std::string folder_of_golden = HEADWISE_SOURCE_DIR "/tests/golden/models/";
 constexpr std::array small_models{
     "bert",  "bert_without_words", "roberta",         "distilbert", "electra",  "gpt2",  "llama", "mistral",
-    "qwen2", "gpt_neox",           "gpt_neox_serial", "opt",        "opt_post", "bloom", "phi3"};
+    "qwen2", "gpt_neox",           "gpt_neox_serial", "opt",        "opt_post", "bloom", "phi3",  "qwen3"};
 const std::string models_of_ours = HEADWISE_SOURCE_DIR "/assets/models/";
 
 std::shared_ptr<const Transformer> transformer_of(const std::string& path) {

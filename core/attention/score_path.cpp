@@ -1,0 +1,60 @@
+#include "core/attention/score_path.h"
+
+#include <algorithm>
+
+#include "core/attention/rotary_embedding.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+struct Names {
+  Id projected, heads, normed, rotary;
+};
+constexpr Names of_queries{Id::q, Id::q_heads, Id::q_normed, Id::q_rotary};
+constexpr Names of_keys{Id::k, Id::k_heads, Id::k_normed, Id::k_rotary};
+
+std::vector<Id> path(const Names& of, const AttentionOptions& o) {
+  std::vector<Id> ids;
+  if (o.op == Op::multi_head_attention) ids.push_back(of.projected);
+  if (o.qk_norm == QkNorm::whole) ids.push_back(of.normed);
+  ids.push_back(of.heads);
+  if (o.qk_norm == QkNorm::per_head) ids.push_back(of.normed);
+  if (has_rotary_embedding(o)) ids.push_back(of.rotary);
+  if (o.qk_norm == QkNorm::per_head_after_rotary) ids.push_back(of.normed);
+  return ids;
+}
+
+const TensorPtr& factor(const TensorPtr& heads, const TensorPtr& normed, const TensorPtr& rotary,
+                        const AttentionOptions& o) {
+  if (normed && o.qk_norm == QkNorm::per_head_after_rotary) return normed;
+  if (rotary) return rotary;
+  return normed && o.qk_norm == QkNorm::per_head ? normed : heads;
+}
+
+}  // namespace
+
+std::vector<Id> path_of_queries(const AttentionOptions& options) {
+  return path(of_queries, options);
+}
+
+std::vector<Id> path_of_keys(const AttentionOptions& options) {
+  return path(of_keys, options);
+}
+
+Id made_of(Id id, const AttentionOptions& options) {
+  for (const std::vector<Id>& ids : {path_of_queries(options), path_of_keys(options)})
+    if (const auto at = std::ranges::find(ids, id); at != ids.end() && at != ids.begin()) return *(at - 1);
+  return id;
+}
+
+const TensorPtr& queries_of_scores(const TraceTensors& t, const AttentionOptions& options) {
+  return factor(t.q_heads, t.q_normed, t.q_rotary, options);
+}
+
+const TensorPtr& keys_of_scores(const TraceTensors& t, const AttentionOptions& options) {
+  return factor(t.k_heads, t.k_normed, t.k_rotary, options);
+}
+
+}  // namespace headwise

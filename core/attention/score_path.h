@@ -1,0 +1,25 @@
+// The way of q and of k from their projection to the scores, as the options say it: q, q_heads and, where
+// they are asked for, q_normed and q_rotary. Each tensor is made of the one before it; the last is a factor
+// of the scores.
+#pragma once
+
+#include <vector>
+
+#include "core/attention/attention_options.h"
+#include "core/attention/tensor_names.h"
+
+namespace headwise {
+
+// From q (or k) on; from q_heads (or k_heads) on for scaled_dot_product_attention.
+std::vector<TensorId> path_of_queries(const AttentionOptions& options);
+std::vector<TensorId> path_of_keys(const AttentionOptions& options);
+
+// What `id`, on one of the paths but not its first, is made of.
+TensorId made_of(TensorId id, const AttentionOptions& options);
+
+// The factors of the scores: the last of their paths. A tensor that a comparison has put there counts,
+// whatever the options say.
+const TensorPtr& queries_of_scores(const TraceTensors& tensors, const AttentionOptions& options);
+const TensorPtr& keys_of_scores(const TraceTensors& tensors, const AttentionOptions& options);
+
+}  // namespace headwise
