@@ -123,10 +123,6 @@ std::string described(const AttentionLayer& layer) {
                 ? ", ALiBi positions"
                 : fmt::format(", ALiBi positions (times {:g})", attention.alibi_scale);
   if (attention.rotary) text += fmt::format(", rotary positions ({})", rotary_text(*attention.rotary));
-  if (attention.rotates_neighbours)
-    text +=
-        ", which rotate neighbouring columns: each head of q and k is shown with columns 0, 2, 4 … before 1, "
-        "3, 5 …";
   return text + fmt::format("\n    {}", layout_name(layer.layout));
 }
 

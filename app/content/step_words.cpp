@@ -373,7 +373,10 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
   if (result == Id::output && !picture.above)
     return {{"output = head_output"},
             "scaled_dot_product_attention ends here: the heads are neither concatenated nor mixed."};
-  std::optional<StepWords> own = own_words(tensor_entry(result).name);
+  const bool turns = result == Id::q_rotary || result == Id::k_rotary;
+  const std::string name(tensor_entry(result).name);
+  std::optional<StepWords> own =
+      own_words(turns && options.rotary_pairs == RotaryPairs::neighbours ? name + " of neighbours" : name);
   const bool clips = options.clip_qkv && step == Step::split_heads &&
                      (result == Id::q_heads || result == Id::k_heads || result == Id::v_heads);
   const std::string clipped =
@@ -383,6 +386,13 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
     own->sentence += clipped;
     if (result == Id::k_normed) own->formulas = {norm_formula('k', facts)};
     if (!options.rotary_base) without_base(*own);
+    if (turns && options.rotary_factor != 1.0) {
+      own->formulas[0] =
+          fmt::format("{} = {:.4g} · ({})", own->formulas[0].substr(0, own->formulas[0].find(" = ")),
+                      options.rotary_factor, own->formulas[0].substr(own->formulas[0].find(" = ") + 3));
+      own->sentence +=
+          fmt::format(" Here the rotated row is then made {:.4g} times as long.", options.rotary_factor);
+    }
     if (step == Step::project && !facts.projection_bias) without_bias(*own);
     return own.value();
   }

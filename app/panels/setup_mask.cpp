@@ -134,6 +134,17 @@ void draw_qk_norm(SetupRows& rows) {
   rows.edited("setup/qk_norm_kind", fmt::format("QK-norm by {}", kinds[static_cast<std::size_t>(kind)]), false);
 }
 
+void draw_rotary_pairs(SetupRows& rows) {
+  const SetupSetting& setting = setup_setting("setup/rotary_pairs");
+  if (!setting.is_there(rows.scenario())) return;
+  int pairs = static_cast<int>(rows.scenario().attention.rotary_pairs);
+  constexpr std::array<std::string_view, 2> kinds{"halves", "neighbours"};
+  if (!rows.choice(setup_row("setup/rotary_pairs"), kinds, pairs)) return;
+  rows.scenario().attention.rotary_pairs = static_cast<RotaryPairs>(pairs);
+  rows.edited("setup/rotary_pairs", fmt::format("RoPE turns {}", kinds[static_cast<std::size_t>(pairs)]),
+              false);
+}
+
 constexpr std::array<std::string_view, 2> operators{"MHA", "SDPA"};
 
 }  // namespace
@@ -192,6 +203,7 @@ void draw_setup_scale(SetupRows& rows) {
   const auto draw = [&]<class T>(const SetupSetting& setting, const OptionRow& row, T& value, bool unusual) {
     const bool rotary = setting.option() == "rotary_base", scale = setting.option() == "scale";
     if (std::string_view(row.key).starts_with("qk_norm") && !a.qk_norm) return;
+    if (row.key == std::string_view("rotary_factor") && !setting.is_there(rows.scenario())) return;
     if (setting.rare && !rows.rare(setting.id.c_str(), unusual || (rotary && listed))) return;
     if (sdpa && (row.traits & module_only) != 0)
       return rows.idle_value({setting.id.c_str(), setting.name, "", not_in_sdpa}, "none");
@@ -201,12 +213,16 @@ void draw_setup_scale(SetupRows& rows) {
                                    : "none");
     if (!rotary) return;
     if (a.rotary_base) a.rotary_inverse_frequencies.reset();  // a typed base replaces them
+    if (!a.rotary_base) a.rotary_scaling.reset();
+    if (a.rotary_scaling)
+      dim_text(rows.widgets(), "its frequencies are stretched: rotary_scaling, from the file");
     if (a.rotary_inverse_frequencies)
       dim_text(rows.widgets(), fmt::format("{} frequencies are given; a base replaces them",
                                            a.rotary_inverse_frequencies->size()));
   };
   for (const SetupSetting& setting : all_setup_settings()) {
     if (setting.id == "setup/qk_norm") draw_qk_norm(rows);
+    if (setting.id == "setup/rotary_pairs") draw_rotary_pairs(rows);
     visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
       if constexpr (requires { rows.number(setting, a.*member, ""); })
         if (!setting.tooltip.empty() && setting.option() == row.key)

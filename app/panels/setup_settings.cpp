@@ -51,6 +51,10 @@ constexpr Condition conditions[] = {
      }},
     {"projections", has_projections},
     {"qk_norm", [](const Scenario& scenario) { return scenario.attention.qk_norm.has_value(); }},
+    {"rotary",
+     [](const Scenario& scenario) {
+       return scenario.attention.rotary_base || scenario.attention.rotary_inverse_frequencies;
+     }},
     {"groups",
      [](const Scenario& scenario) { return scenario.attention.num_heads > 1 && !is_of_model(scenario); }},
     {"alibi", [](const Scenario& scenario) { return scenario.mask.alibi; }},

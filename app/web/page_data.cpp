@@ -58,7 +58,7 @@ PageJson operand_json(const Operand& operand) {
   for (const AxisMap& map : operand.axes) {
     PageJson terms = PageJson::array();
     for (const AxisTerm& term : map.terms)
-      terms.push_back({term.variable, term.divide, term.modulus, term.times});
+      terms.push_back({term.variable, term.divide, term.modulus, term.times, term.mirrored ? 1 : 0});
     axes.push_back({{"offset", map.offset}, {"terms", std::move(terms)}});
   }
   return {{"tensor", to_string(operand.tensor)}, {"axes", std::move(axes)}};
@@ -180,6 +180,13 @@ PageJson scenario_data(const Computation& computation, const std::vector<LiveQua
   PageJson settings = PageJson::parse(scenario_to_json(filled, true));
   // JavaScript's numbers have 53 bits, and dropout needs them all.
   settings["attention"]["dropout_seed"] = std::to_string(filled.attention.dropout_seed);
+  // The page knows of no scaling: what stretched frequencies are, the plan has computed.
+  if (filled.attention.rotary_scaling) {
+    PageJson& attention = settings["attention"];
+    attention["rotary_base"] = nullptr;
+    attention["rotary_inverse_frequencies"] = trace.options.rotary_inverse_frequencies;
+    attention["rotary_factor"] = trace.options.rotary_factor;
+  }
   return {{"settings", std::move(settings)},
           {"sizes", sizes_json(attention_sizes(trace.options, trace.tensors))},
           {"tensors", std::move(leaves)},

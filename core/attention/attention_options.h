@@ -22,6 +22,8 @@ enum class FullyMaskedRows { nan, zero };
 // whole row of H·D numbers before the split (OLMo 2), each head's row after RoPE (Llama 4, Hunyuan).
 enum class QkNorm { per_head, whole, per_head_after_rotary };
 enum class NormKind { rms, layer, l2 };
+// Which two of a head's R rotated columns are a pair: j and j + R/2 (Llama), or 2j and 2j + 1 (GPT-J).
+enum class RotaryPairs { halves, neighbours };
 
 struct IntegerRange {
   std::int64_t least = 0;
@@ -73,6 +75,9 @@ struct LayerOptions {
   // pair j of D/2 by base^(−2j/D) per position; null: none, unless frequencies are given. Not together with
   // appended rows or static_k.
   std::optional<double> rotary_base;
+  RotaryPairs rotary_pairs = RotaryPairs::halves;
+  // Multiplies cos and sin: YaRN's and longrope's attention_factor, by whose square the scores grow
+  double rotary_factor = 1.0;
   std::optional<double> scale;  // null: 1/√D
   double softcap = 0.0;         // c > 0: c·tanh(x/c) after scale and temperature, before the masks
   // every number of q, k and v is clamped to [−clip, clip] at the split into heads (OLMo)
@@ -131,6 +136,8 @@ void visit_layer_options(Visit&& visit) {
   using O = LayerOptions;
   visit(OptionRow{"add_zero_attn", module_only}, &O::add_zero_attn);
   visit(OptionRow{"rotary_base", set_by_layer | read_behind_split}, &O::rotary_base, above_zero);
+  visit(OptionRow{"rotary_pairs", set_by_layer | read_behind_split}, &O::rotary_pairs);
+  visit(OptionRow{"rotary_factor", set_by_layer | read_behind_split}, &O::rotary_factor, above_zero);
   visit(OptionRow{"scale", set_by_layer | read_behind_split}, &O::scale, any_number);
   visit(OptionRow{"softcap", set_by_layer | read_behind_split | not_in_pytorch}, &O::softcap, not_negative);
   visit(OptionRow{"clip_qkv", set_by_layer | module_only | not_in_pytorch, "clip q, k and v"}, &O::clip_qkv,

@@ -150,11 +150,11 @@ double recompute_norm_weight_gradient(const Trace& trace, const CellProvenance& 
   return sum;
 }
 
-// A column and its partner, R/2 apart: forwards the first half subtracts its partner and the second adds it;
+// A column and its partner: forwards the first of them subtracts its partner and the second adds it;
 // backwards it is the opposite.
 double partner_sign(const CellProvenance& provenance) {
-  const bool first_half = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
-  return first_half == provenance.cell.tensor.gradient ? 1.0 : -1.0;
+  const bool is_first = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
+  return is_first == provenance.cell.tensor.gradient ? 1.0 : -1.0;
 }
 
 void add_rotation(const Trace& trace, CellProvenance& provenance) {
@@ -162,24 +162,26 @@ void add_rotation(const Trace& trace, CellProvenance& provenance) {
   const TensorId id = provenance.cell.tensor.id;
   const bool of_queries = id == TensorId::q_rotary || id == made_of(TensorId::q_rotary, trace.options);
   const Index first = of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys) : Index{0};
-  const std::vector<double> frequencies = rotary_inverse_frequencies(trace.options);
-  const auto position = static_cast<double>(first + provenance.cell.index[2]);
-  const double frequency = frequencies[static_cast<std::size_t>(provenance.cell.index[3]) % frequencies.size()];
-  const double angle = position * frequency;
-  provenance.quantities.emplace_back("position", position);
-  provenance.quantities.emplace_back("inverse frequency", frequency);
+  const Rotation rotation = rotation_of(trace.options);
+  const Index position = first + provenance.cell.index[2], pair = rotation.pair_of(provenance.cell.index[3]);
+  const double angle = rotation.angle(position, pair);
+  provenance.quantities.emplace_back("position", static_cast<double>(position));
+  provenance.quantities.emplace_back("inverse frequency",
+                                     rotation.inverse_frequencies[static_cast<std::size_t>(pair)]);
   provenance.quantities.emplace_back("θ", angle);
   provenance.quantities.emplace_back("cos θ", std::cos(angle));
   provenance.quantities.emplace_back("sin θ", std::sin(angle));
-  provenance.terms.at(0).value *= std::cos(angle);
-  provenance.terms.at(1).value *= partner_sign(provenance) * std::sin(angle);
+  if (rotation.factor != 1.0) provenance.quantities.emplace_back("factor", rotation.factor);
+  provenance.terms.at(0).value *= rotation.factor * std::cos(angle);
+  provenance.terms.at(1).value *= partner_sign(provenance) * rotation.factor * std::sin(angle);
 }
 
 double recompute_rotation(const Trace& trace, const CellProvenance& provenance) {
   const double own = product_of_factors(trace, provenance.terms.at(0));
   const double partner = product_of_factors(trace, provenance.terms.at(1));
-  return own * quantity(provenance, "cos θ").value_or(1.0) +
-         partner_sign(provenance) * partner * quantity(provenance, "sin θ").value_or(0.0);
+  return quantity(provenance, "factor").value_or(1.0) *
+         (own * quantity(provenance, "cos θ").value_or(1.0) +
+          partner_sign(provenance) * partner * quantity(provenance, "sin θ").value_or(0.0));
 }
 
 double recompute_softmax(const Trace& trace, const CellProvenance& provenance) {

@@ -119,12 +119,14 @@ std::string joined_products(const Trace& trace, const Rule& rule, std::span<cons
   return products.empty() ? "0" : join(products, " + ");
 }
 
-// "q_heads[0,0,8,1] · cos θ − q_heads[0,0,8,9] · sin θ, θ = 8 · 0.1"
+// "q_heads[0,0,8,1] · cos θ − q_heads[0,0,8,9] · sin θ, θ = 8 · 0.1"; "1.2 · (…), θ = 8 · 0.1" with a factor
 std::string rotation_text(const CellProvenance& provenance, const std::string& own, const std::string& partner) {
-  const bool first_half = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
-  return fmt::format("{} · cos θ {} {} · sin θ, θ = {} · {}", own,
-                     first_half == provenance.cell.tensor.gradient ? "+" : "−", partner,
-                     number_text(quantity(provenance, "position").value_or(0.0)),
+  const bool is_first = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
+  std::string sum = fmt::format("{} · cos θ {} {} · sin θ", own,
+                                is_first == provenance.cell.tensor.gradient ? "+" : "−", partner);
+  if (const auto factor = quantity(provenance, "factor"))
+    sum = fmt::format("{} · ({})", number_text(*factor), sum);
+  return fmt::format("{}, θ = {} · {}", sum, number_text(quantity(provenance, "position").value_or(0.0)),
                      number_text(quantity(provenance, "inverse frequency").value_or(0.0)));
 }
 

@@ -150,9 +150,10 @@ std::vector<Interval> with_digits(const std::vector<Interval>& values, const Con
       continue;
     }
     const Index turn = term.divide * term.modulus;
-    const Index last = std::min(digits.end, term.modulus);
+    Interval own{digits.begin, std::min(digits.end, term.modulus)};
+    if (term.mirrored) own = {term.modulus - own.end, term.modulus - own.begin};
     for (Index k = value.begin / turn; k <= (value.end - 1) / turn; ++k) {
-      add(value, k * turn + digits.begin * term.divide, k * turn + last * term.divide);
+      add(value, k * turn + own.begin * term.divide, k * turn + own.end * term.divide);
     }
   }
   return found;

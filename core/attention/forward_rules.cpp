@@ -159,19 +159,24 @@ class Declaration {
     add({operand(x, {axis_of(n), axis_of(row), axis_joined(h, rule_.sizes.back(), column)})});
   }
 
-  // Column j and column j + R/2 are rotated together, for j < R/2; those from R on stay unchanged. The cell's
-  // own column comes first, then its partner's.
+  // The columns of a pair are rotated together; those behind the last pair stay unchanged. The cell's own
+  // column comes first, then its partner's.
   void declare_rotary(Id heads) {
     using namespace in_heads;
-    const auto pairs = static_cast<Index>(rotary_inverse_frequencies(trace_.options).size());
+    const Rotation rotation = rotation_of(trace_.options);
+    const Index pairs = rotation.count();
     rule_.combine = Combine::rotation;
-    const auto add_half = [&](Index first_column, Index to_partner) {
-      const std::vector<IndexCondition> half{{column, {first_column, first_column + pairs}}};
-      add({same_cell(heads)}, {}, half);
-      add({operand(heads, {axis_of(n), axis_of(h), axis_of(row), axis_of(column, to_partner)})}, {}, half);
+    const auto add_part = [&](Interval columns, AxisMap partner) {
+      const std::vector<IndexCondition> part{{column, columns}};
+      add({same_cell(heads)}, {}, part);
+      add({operand(heads, {axis_of(n), axis_of(h), axis_of(row), std::move(partner)})}, {}, part);
     };
-    add_half(0, pairs);
-    add_half(pairs, -pairs);
+    if (rotation.pairs == RotaryPairs::neighbours) {
+      add_part({0, 2 * pairs}, axis_neighbour(column));
+    } else {
+      add_part({0, pairs}, axis_of(column, pairs));
+      add_part({pairs, 2 * pairs}, axis_of(column, -pairs));
+    }
     if (2 * pairs == sizes_.head_dim) return;
     add({same_cell(heads)}, {}, {{column, {2 * pairs, sizes_.head_dim}}});
     rule_.products.back().combine_override = Combine::copy;

@@ -230,14 +230,15 @@ void project_and_split(ForwardPass& pass) {
 // Rotary position embedding, if the options request it: rows of q and k rotated by their positions.
 void rotate_by_position(ForwardPass& pass) {
   const AttentionSizes& s = pass.sizes;
-  const std::vector<double> frequencies = rotary_inverse_frequencies(pass.options);
+  const Rotation rotation = rotation_of(pass.options);
   const auto rotated = [&](Id id, const TensorPtr& as_split, Index first_position) {
     if (pass.stages.keeps(id)) return;
-    if (frequencies.empty()) return pass.stages.none(id, as_split);
+    if (!rotation) return pass.stages.none(id, as_split);
     const TensorPtr& heads = source_of(pass, id);
     std::vector<double> choices = stage_choices(first_position);
-    choices.insert(choices.end(), frequencies.begin(), frequencies.end());
-    const auto compute = [&] { return rotary_embedding(*heads, frequencies, first_position); };
+    const std::vector<double> numbers = rotation.numbers();
+    choices.insert(choices.end(), numbers.begin(), numbers.end());
+    const auto compute = [&] { return rotary_embedding(*heads, rotation, first_position); };
     pass.stages.run(id, {heads}, compute, std::move(choices));
   };
   rotated(Id::q_rotary, pass.tensors.q_heads, rotary_first_query(pass.options, s.queries, s.keys));

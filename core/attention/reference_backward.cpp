@@ -226,12 +226,12 @@ class Backward {
     const bool of_queries = id == Id::q_rotary || id == Id::q_normed;
     const TensorPtr &gradient = g(id), &x = t(source);
     if (id == Id::q_rotary || id == Id::k_rotary) {
-      const std::vector<double> frequencies = rotary_inverse_frequencies(o_);
+      const Rotation rotation = rotation_of(o_);
       const Index first = of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : Index{0};
-      std::vector<double> choices{static_cast<double>(first)};
-      choices.insert(choices.end(), frequencies.begin(), frequencies.end());
+      std::vector<double> choices = rotation.numbers();
+      choices.push_back(static_cast<double>(first));
       return stage(
-          source, {gradient}, [&] { return rotary_embedding_gradient(*gradient, frequencies, first); },
+          source, {gradient}, [&] { return rotary_embedding_gradient(*gradient, rotation, first); },
           std::move(choices));
     }
     const Norm norm = qk_norm_of(o_);

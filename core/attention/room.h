@@ -27,6 +27,7 @@
 #include "core/attention/reference_backend.h"
 #include "core/attention/reference_parts.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/rotary_scaling.h"
 #include "core/attention/rules.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/score_path.h"

@@ -1,7 +1,6 @@
 #include "core/attention/rotary_embedding.h"
 
 #include <cmath>
-#include <numbers>
 #include <string>
 
 #include "core/tensor/eigen_maps.h"
@@ -10,39 +9,39 @@
 namespace headwise {
 namespace {
 
-void check_widths(const Shape& shape, std::span<const double> inverse_frequencies) {
+void check_widths(const Shape& shape, const Rotation& rotation) {
   const std::string got = shape.to_string();
   if (shape.rank() < 2)
     throw Error(ExitStatus::usage,
                 {"rotary embedding", "there is no axis of positions", got, "a shape (…,T,D)", ""});
-  if (static_cast<Index>(inverse_frequencies.size()) > shape.size(shape.rank() - 1) / 2)
+  if (rotation.count() > shape.size(shape.rank() - 1) / 2)
     throw Error(ExitStatus::usage, {"rotary embedding", "there are more frequencies than pairs of columns",
-                                    std::to_string(inverse_frequencies.size()) + " frequencies for " + got,
+                                    std::to_string(rotation.count()) + " frequencies for " + got,
                                     "at most D/2 frequencies", "give one frequency for each pair of columns"});
 }
 
 // `direction` 1 rotates forwards, −1 backwards.
-Tensor rotated(const Tensor& x, std::span<const double> inverse_frequencies, Index first_position,
-               double direction) {
+Tensor rotated(const Tensor& x, const Rotation& rotation, Index first_position, double direction) {
   const Shape& shape = x.shape();
-  check_widths(shape, inverse_frequencies);
+  check_widths(shape, rotation);
   Tensor out = x;
   if (x.size() == 0) return out;
-  const Index positions = shape.size(shape.rank() - 2);
-  const Eigen::Map<const Eigen::RowVectorXd> frequencies(inverse_frequencies.data(),
-                                                         std::ssize(inverse_frequencies));
-  const Index pairs = frequencies.size();
+  const Index positions = shape.size(shape.rank() - 2), pairs = rotation.count();
+  const Eigen::Map<const Eigen::RowVectorXd> frequencies(rotation.inverse_frequencies.data(), pairs);
   const auto position = Eigen::VectorXd::NullaryExpr(
       positions, [&](Index t) { return static_cast<double>(first_position + t); });
   const Eigen::ArrayXXd angles = position * frequencies;  // (T,R/2)
-  const Eigen::ArrayXXd cosines = angles.cos(), sines = direction * angles.sin();
+  const Eigen::ArrayXXd cosines = rotation.factor * angles.cos(),
+                        sines = rotation.factor * direction * angles.sin();
+  const auto first = Eigen::seqN(0, pairs, rotation.step()),
+             second = Eigen::seqN(rotation.apart(), pairs, rotation.step());
   dispatch_float(x.dtype(), [&]<class T>() {
     auto rows = all_rows<T>(out);
     for (Index row = 0; row < rows.rows(); ++row) {
       const auto cosine = cosines.row(row % positions), sine = sines.row(row % positions);
-      const WideRow x_row = wide_row<T>(x, row), a = x_row.head(pairs), b = x_row.segment(pairs, pairs);
-      rows.row(row).head(pairs) = (a * cosine - b * sine).template cast<T>();
-      rows.row(row).segment(pairs, pairs) = (b * cosine + a * sine).template cast<T>();
+      const WideRow x_row = wide_row<T>(x, row), a = x_row(first), b = x_row(second);
+      rows.row(row)(first) = (a * cosine - b * sine).template cast<T>();
+      rows.row(row)(second) = (b * cosine + a * sine).template cast<T>();
     }
   });
   return out;
@@ -65,37 +64,28 @@ std::vector<double> rotary_inverse_frequencies(Index rotary_width, double base) 
   return frequencies;
 }
 
-std::vector<double> rotary_inverse_frequencies(const AttentionOptions& options) {
-  if (!options.rotary_base) return options.rotary_inverse_frequencies;
-  return rotary_inverse_frequencies(options.head_dim, *options.rotary_base);
+std::vector<double> Rotation::numbers() const {
+  std::vector<double> numbers = inverse_frequencies;
+  numbers.insert(numbers.end(), {static_cast<double>(pairs), factor});
+  return numbers;
+}
+
+Rotation rotation_of(const AttentionOptions& options) {
+  return {options.rotary_base ? rotary_inverse_frequencies(options.head_dim, *options.rotary_base)
+                              : options.rotary_inverse_frequencies,
+          options.rotary_pairs, options.rotary_factor};
 }
 
 Index rotary_first_query(const AttentionOptions& options, Index queries, Index keys) {
   return options.causal_alignment == CausalAlignment::bottom_right ? keys - queries : 0;
 }
 
-std::vector<double> scaled_inverse_frequencies(std::vector<double> inverse_frequencies,
-                                               const Llama3FrequencyScaling& scaling) {
-  for (double& frequency : inverse_frequencies) {
-    // How many full rotations the pair makes within the texts that the model was originally trained on.
-    const double rotations = scaling.original_max_position_embeddings * frequency / (2.0 * std::numbers::pi);
-    if (rotations > scaling.high_freq_factor) continue;
-    const double kept =
-        rotations < scaling.low_freq_factor
-            ? 0.0
-            : (rotations - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor);
-    frequency *= kept + (1.0 - kept) / scaling.factor;
-  }
-  return inverse_frequencies;
+Tensor rotary_embedding(const Tensor& x, const Rotation& rotation, Index first_position) {
+  return rotated(x, rotation, first_position, 1.0);
 }
 
-Tensor rotary_embedding(const Tensor& x, std::span<const double> inverse_frequencies, Index first_position) {
-  return rotated(x, inverse_frequencies, first_position, 1.0);
-}
-
-Tensor rotary_embedding_gradient(const Tensor& grad_out, std::span<const double> inverse_frequencies,
-                                 Index first_position) {
-  return rotated(grad_out, inverse_frequencies, first_position, -1.0);
+Tensor rotary_embedding_gradient(const Tensor& grad_out, const Rotation& rotation, Index first_position) {
+  return rotated(grad_out, rotation, first_position, -1.0);
 }
 
 }  // namespace headwise

@@ -1,11 +1,10 @@
 // Rotary position embedding (Su et al., "RoFormer", 2021, section 3.2.2): queries and keys are rotated by an
 // angle that grows with their position, so that q·k depends on the distance between the two, not on where
-// they are. Pairs are half-split as in Llama, Mistral and Hugging Face's rotate_half: column j is rotated
-// together with column j + R/2. (RoFormer's own pairs, columns 2j and 2j + 1, are the same up to the order of
-// the rows of the projection.)
+// they are. Pairs are halves as in Llama, Mistral and Hugging Face's rotate_half, or neighbours as RoFormer
+// has them: the same up to the order of the rows of the projection.
 #pragma once
 
-#include <span>
+#include <cmath>
 #include <vector>
 
 #include "core/attention/attention_options.h"
@@ -18,38 +17,47 @@ namespace headwise {
 // or base is not a finite number above 0.
 std::vector<double> rotary_inverse_frequencies(Index rotary_width, double base = 10000.0);
 
-// How Llama 3.1 stretches its frequencies for longer texts (rope_scaling of type "llama3" in config.json):
-// slow pairs are divided by `factor`, fast ones stay,
-// and between the two wavelengths it interpolates linearly.
-struct Llama3FrequencyScaling {
-  double factor = 8.0;            // > 0
-  double low_freq_factor = 1.0;   // slower than original / low: divided
-  double high_freq_factor = 4.0;  // > low_freq_factor; faster than original / high: unchanged
-  double original_max_position_embeddings = 8192.0;  // > 0
-};
-std::vector<double> scaled_inverse_frequencies(std::vector<double> inverse_frequencies,
-                                               const Llama3FrequencyScaling& scaling);
-
 inline bool has_rotary_embedding(const AttentionOptions& options) {
   return options.rotary_base.has_value() || !options.rotary_inverse_frequencies.empty();
 }
 
-// The frequencies that the options request: D/2 from rotary_base, or those given; empty: nothing is rotated.
-std::vector<double> rotary_inverse_frequencies(const AttentionOptions& options);
+// How rows of q and k are rotated. Pair j of columns turns by position · inverse_frequencies[j] radians.
+struct Rotation {
+  std::vector<double> inverse_frequencies;  // one for each pair; none: nothing is rotated
+  RotaryPairs pairs = RotaryPairs::halves;
+  double factor = 1.0;  // of cos and sin
+
+  explicit operator bool() const { return !inverse_frequencies.empty(); }
+  Index count() const { return static_cast<Index>(inverse_frequencies.size()); }  // R/2
+  // Pair j is columns j·step() and j·step() + apart().
+  Index step() const { return pairs == RotaryPairs::halves ? 1 : 2; }
+  Index apart() const { return pairs == RotaryPairs::halves ? count() : 1; }
+  Index pair_of(Index column) const { return pairs == RotaryPairs::halves ? column % count() : column / 2; }
+
+  double angle(Index position, Index pair) const {
+    return static_cast<double>(position) * inverse_frequencies[static_cast<std::size_t>(pair)];
+  }
+  double cosine(Index position, Index pair) const { return factor * std::cos(angle(position, pair)); }
+  double sine(Index position, Index pair) const { return factor * std::sin(angle(position, pair)); }
+  // What identifies it, as numbers.
+  std::vector<double> numbers() const;
+  friend bool operator==(const Rotation&, const Rotation&) = default;
+};
+
+// What the options request: D/2 frequencies from rotary_base, or those given.
+Rotation rotation_of(const AttentionOptions& options);
 
 // The position of query 0 if key 0 is at position 0: as for ALiBi and the sliding window, 0 (top_left)
 // or S − L (bottom_right).
 Index rotary_first_query(const AttentionOptions& options, Index queries, Index keys);
 
-// (…,T,D) → (…,T,D). With R = 2·inverse_frequencies.size(), p = first_position + t and θ =
-// p·inverse_frequencies[j]:
-//   out[t,j]       = x[t,j]·cos θ − x[t,j+R/2]·sin θ
-//   out[t,j+R/2]   = x[t,j+R/2]·cos θ + x[t,j]·sin θ          for j < R/2; columns from R on stay.
+// (…,T,D) → (…,T,D). For the columns a, b of pair j and the angle θ of position first_position + t:
+//   out[t,a] = (x[t,a]·cos θ − x[t,b]·sin θ)·factor
+//   out[t,b] = (x[t,b]·cos θ + x[t,a]·sin θ)·factor; columns from R on stay.
 // f32 or f64; angles and sums are double, rounded once. Throws Error(usage) if R > D or the rank is below 2.
-Tensor rotary_embedding(const Tensor& x, std::span<const double> inverse_frequencies, Index first_position = 0);
+Tensor rotary_embedding(const Tensor& x, const Rotation& rotation, Index first_position = 0);
 
 // d(loss)/d(x) from d(loss)/d(out): the rotation in reverse.
-Tensor rotary_embedding_gradient(const Tensor& grad_out, std::span<const double> inverse_frequencies,
-                                 Index first_position = 0);
+Tensor rotary_embedding_gradient(const Tensor& grad_out, const Rotation& rotation, Index first_position = 0);
 
 }  // namespace headwise

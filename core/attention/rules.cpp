@@ -10,7 +10,12 @@ namespace {
 
 Index digit_of(const AxisTerm& term, Index x) {
   const Index quotient = x / term.divide;
-  return term.modulus == 0 ? quotient : quotient % term.modulus;
+  const Index digit = term.modulus == 0 ? quotient : quotient % term.modulus;
+  return term.mirrored ? term.modulus - 1 - digit : digit;
+}
+
+Interval mirror(const Interval& digits, Index modulus) {
+  return {modulus - digits.end, modulus - digits.begin};
 }
 
 // The digits that a term takes on while its variable runs over a non-empty range.
@@ -21,7 +26,8 @@ Interval digits_of(const AxisTerm& term, const Interval& range) {
   // Over a full period, or across its seam, every remainder counts.
   if (last - first + 1 >= term.modulus || first % term.modulus > last % term.modulus)
     return {0, term.modulus};
-  return {first % term.modulus, last % term.modulus + 1};
+  const Interval digits{first % term.modulus, last % term.modulus + 1};
+  return term.mirrored ? mirror(digits, term.modulus) : digits;
 }
 
 // The values in `range` with (x / divide) % modulus == digit.
@@ -36,6 +42,7 @@ std::vector<Interval> values_with_digit(const AxisTerm& term, Index digit, const
     add(digit);
     return values;
   }
+  if (term.mirrored) digit = term.modulus - 1 - digit;
   const Index first_turn = range.begin / term.divide / term.modulus;
   const Index last_turn = (range.end - 1) / term.divide / term.modulus;
   for (Index turn = first_turn; turn <= last_turn; ++turn) add(turn * term.modulus + digit);
@@ -63,7 +70,7 @@ bool stays_below(const AxisMap& map, Index bound, std::span<const Interval> rang
 
 // A digit of a single variable: (x / divide) % modulus, with nothing added.
 bool is_digit(const AxisMap& map) {
-  return map.offset == 0 && map.terms.size() == 1 && map.terms[0].times == 1;
+  return map.offset == 0 && map.terms.size() == 1 && map.terms[0].times == 1 && !map.terms[0].mirrored;
 }
 
 std::optional<AxisMap> quotient(AxisMap map, Index divide, std::span<const Interval> ranges) {
@@ -106,6 +113,12 @@ AxisMap axis_within(int variable, Index group) {
   return {0, {{.variable = variable, .modulus = group}}};
 }
 
+AxisMap axis_neighbour(int variable) {
+  return {0,
+          {{.variable = variable, .divide = 2, .times = 2},
+           {.variable = variable, .modulus = 2, .mirrored = true}}};
+}
+
 AxisMap axis_joined(int outer, Index inner_size, int inner, Index offset) {
   return {offset, {{.variable = outer, .times = inner_size}, {.variable = inner}}};
 }
@@ -135,6 +148,10 @@ std::optional<AxisMap> substituted(const AxisMap& map, std::span<const AxisMap> 
     auto part = quotient(values[static_cast<std::size_t>(term.variable)], term.divide, ranges);
     if (part) part = remainder(std::move(*part), term.modulus, ranges);
     if (!part) return std::nullopt;
+    if (term.mirrored) {
+      if (!is_digit(*part) || part->terms[0].modulus != term.modulus) return std::nullopt;
+      part->terms[0].mirrored = true;
+    }
     result.offset += term.times * part->offset;
     for (AxisTerm& inner : part->terms) {
       inner.times *= term.times;

@@ -39,12 +39,14 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-// times · ((x / divide) % modulus), where x is the variable; modulus 0 means no remainder is taken.
+// times · ((x / divide) % modulus), where x is the variable; modulus 0 means no remainder is taken. Mirrored:
+// modulus − 1 minus that remainder.
 struct AxisTerm {
   int variable = 0;
   Index divide = 1;   // >= 1
   Index modulus = 0;  // >= 0
   Index times = 1;    // >= 1
+  bool mirrored = false;
   friend bool operator==(const AxisTerm&, const AxisTerm&) = default;
 };
 
@@ -63,6 +65,7 @@ AxisMap axis_of(int variable, Index offset = 0);  // x + offset
 // x / group: the head of a column, the key/value head of a head
 AxisMap axis_group(int variable, Index group);
 AxisMap axis_within(int variable, Index group);  // x % group: the column inside its head
+AxisMap axis_neighbour(int variable);            // 2·(x / 2) + 1 − x % 2: 1, 0, 3, 2, … its own inverse
 AxisMap axis_joined(int outer, Index inner_size, int inner,
                     Index offset = 0);  // x_outer·inner_size + x_inner + offset
 

@@ -54,6 +54,12 @@ class Transposition {
   void read_axis(int axis, const AxisMap& map) {
     if (map.terms.empty()) return hold_only_at(axis, {map.offset, map.offset + 1});
     const AxisTerm& term = map.terms.front();
+    if (map == axis_neighbour(term.variable)) {  // its own inverse
+      require(!value_of(term));
+      hold_only_at(axis, range_of(term));
+      value_of(term) = axis_neighbour(axis);
+      return;
+    }
     if (map.terms.size() > 1 || (term.divide == 1 && term.modulus == 0)) return read_joined(axis, map);
     require(map.offset == 0 && term.times == 1);
     if (term.modulus == 1) return;  // always 0

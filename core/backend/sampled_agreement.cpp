@@ -67,13 +67,12 @@ class RowPath {
         rows_(rows),
         weight_(weight),
         width_(head_dim),
-        frequencies_(rotary_inverse_frequencies(o)) {
+        rotation_(rotation_of(o)) {
     const Index tokens = rows.shape().size(1);
     for (Index token = 0; token < tokens; ++token)
-      for (const double frequency : frequencies_) {
-        const double angle = static_cast<double>(first_position + token) * frequency;
-        rotations_.emplace_back(std::cos(angle), std::sin(angle));
-      }
+      for (Index pair = 0; pair < rotation_.count(); ++pair)
+        turns_.emplace_back(rotation_.cosine(first_position + token, pair),
+                            rotation_.sine(first_position + token, pair));
     for (Index row = 0; place_ == QkNorm::whole && row < rows.shape().size(0) * tokens; ++row)
       whole_.push_back(row_norm(wide_row<float>(rows, row), norm_));
   }
@@ -84,12 +83,13 @@ class RowPath {
     Eigen::Map<WideRow> values(out.data(), width_);
     if (place_ == QkNorm::whole) normalise(values, whole_[static_cast<std::size_t>(row)], h);
     if (place_ == QkNorm::per_head) normalise(values, row_norm(values, norm_), h);
-    const auto pairs = std::ssize(frequencies_);
-    for (Index j = 0; j < pairs; ++j) {
-      const auto [cosine, sine] = rotations_[static_cast<std::size_t>(token * pairs + j)];
-      const double a = values[j], b = values[j + pairs];
-      values[j] = a * cosine - b * sine;
-      values[j + pairs] = b * cosine + a * sine;
+    for (Index pair = 0; pair < rotation_.count(); ++pair) {
+      const auto [cosine, sine] = turns_[static_cast<std::size_t>(token * rotation_.count() + pair)];
+      double &first = values[pair * rotation_.step()],
+             &second = values[pair * rotation_.step() + rotation_.apart()];
+      const double a = first, b = second;
+      first = a * cosine - b * sine;
+      second = b * cosine + a * sine;
     }
     if (place_ == QkNorm::per_head_after_rotary) normalise(values, row_norm(values, norm_), h);
   }
@@ -107,8 +107,8 @@ class RowPath {
   const Tensor& rows_;
   TensorPtr weight_;
   Index width_;
-  std::vector<double> frequencies_;
-  std::vector<std::pair<double, double>> rotations_;  // (tokens, pairs): cos, sin
+  Rotation rotation_;
+  std::vector<std::pair<double, double>> turns_;  // (tokens, pairs): cos, sin
   std::vector<RowNorm> whole_;
 };
 

@@ -192,19 +192,6 @@ void add_repeats(const Question& q, Causes& causes) {
         {"key/value heads are tiled (query head h reads head h % G), not repeated in place (h // (H/G))", ""});
 }
 
-// Columns 2j and 2j + 1 of x (…,D) moved to j and j + R/2, or back.
-Tensor pairs_as_halves(const Tensor& x, Index pairs, bool back) {
-  Tensor halves = x;
-  const Index width = x.shape().size(x.shape().rank() - 1);
-  for (Index i = 0; i < x.size(); ++i) {
-    const Index d = i % width;
-    if (d >= 2 * pairs) continue;
-    const Index paired = i - d + (d < pairs ? 2 * d : 2 * (d - pairs) + 1);
-    halves.set_flat(back ? paired : i, x.flat(back ? i : paired));
-  }
-  return halves;
-}
-
 // Rotated with another convention than ours: adjacent columns, backwards, positions from 1 on.
 void add_rotary_conventions(const Question& q, Causes& causes) {
   const bool of_queries = q.id == Id::q_rotary;
@@ -213,20 +200,22 @@ void add_rotary_conventions(const Question& q, Causes& causes) {
   if (!heads || !heads->shape().same_sizes(q.ours().shape())) return;
   const AttentionOptions& o = q.trace.options;
   const AttentionSizes s = attention_sizes(o, q.trace.tensors);
-  const std::vector<double> frequencies = rotary_inverse_frequencies(o);
-  const auto pairs = static_cast<Index>(frequencies.size());
+  const Rotation rotation = rotation_of(o);
+  Rotation other = rotation;
+  const bool ours_is_halves = rotation.pairs == RotaryPairs::halves;
+  other.pairs = ours_is_halves ? RotaryPairs::neighbours : RotaryPairs::halves;
   const Index first = of_queries ? rotary_first_query(o, s.queries, s.keys) : Index{0};
   const Tensor x = heads->converted(DType::f64);
-  const Tensor neighbours =
-      pairs_as_halves(rotary_embedding(pairs_as_halves(x, pairs, false), frequencies, first), pairs, true);
-  if (pairs > 1 && q.agrees(neighbours))
+  if (rotation.count() > 1 && q.agrees(rotary_embedding(x, other, first)))
     causes.push_back(
-        {"theirs turns neighbouring columns (2j, 2j + 1) together, ours halves (j, j + D/2): the "
-         "rows of W_q and W_k are then in another order too",
-         ""});
-  if (q.agrees(rotary_embedding_gradient(x, frequencies, first)))
+        {ours_is_halves ? "theirs turns neighbouring columns (2j, 2j + 1) together, ours halves "
+                          "(j, j + D/2): the rows of W_q and W_k are then in another order too"
+                        : "theirs turns halves (j, j + D/2) together, ours neighbouring columns "
+                          "(2j, 2j + 1): the rows of W_q and W_k are then in another order too",
+         ours_is_halves ? "--set attention.rotary_pairs=neighbours" : "--set attention.rotary_pairs=halves"});
+  if (q.agrees(rotary_embedding_gradient(x, rotation, first)))
     causes.push_back({"theirs turns the other way: the sign of sin θ is opposite", ""});
-  if (q.agrees(rotary_embedding(x, frequencies, first + 1)))
+  if (q.agrees(rotary_embedding(x, rotation, first + 1)))
     causes.push_back({"theirs counts positions from 1, ours from 0", ""});
 }
 

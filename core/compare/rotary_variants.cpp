@@ -20,67 +20,65 @@ using Id = TensorId;
 
 constexpr const char* neighbours_text =
     "rotary position embedding turns neighbouring columns (2j, 2j + 1) together, not halves (j, j + D/2)";
+constexpr const char* halves_text =
+    "rotary position embedding turns halves (j, j + D/2) together, not neighbouring columns (2j, 2j + 1)";
 
-enum class Pairs { halves, neighbours, halves_by_neighbour_angles };
-
-// How a program rotates the columns of a head: by which angles, which columns together, in which direction.
-struct Rotation {
+// How a program rotates the columns of a head: a rotation, its direction and its positions.
+struct Turn : Rotation {
   std::optional<double> base;
-  std::vector<double> frequencies;
-  Pairs pairs = Pairs::halves;
-  double sine = 1.0;  // −1: the opposite direction
-  double first_half =
+  bool by_neighbour_angles = false;  // column d by the angle of pair d/2, while halves are turned
+  double direction = 1.0;            // −1: the opposite one
+  double first =
       -1.0;  // the sign of sin θ in the first of the two columns, usually the opposite of the second's
-  std::function<double(Index h, Index t)> position;
+  std::function<double(Index h, Index t)> position = {};
 };
 
 // x (N,H,T,D), rotated.
-Tensor rotated(const Tensor& x, const Rotation& rotation) {
-  const auto pairs = static_cast<Index>(rotation.frequencies.size());
+Tensor rotated(const Tensor& x, const Turn& turn) {
   const Cells cell(x);
   return filled4(x.shape(), [&](Index n, Index h, Index t, Index d) {
-    if (d >= 2 * pairs) return cell(n, h, t, d);
-    const bool neighbours = rotation.pairs == Pairs::neighbours;
-    const Index j = neighbours ? d / 2 : d % pairs;
-    const bool first = neighbours ? d % 2 == 0 : d < pairs;
-    const Index other = neighbours ? (first ? d + 1 : d - 1) : (first ? d + pairs : d - pairs);
-    // repeat_interleave of the angles with rotate_half: column d has the angle of pair d/2.
-    const Index angle_of = rotation.pairs == Pairs::halves_by_neighbour_angles ? d / 2 : j;
-    const double angle = rotation.position(h, t) * rotation.frequencies[static_cast<std::size_t>(angle_of)];
-    const double sign = first ? rotation.first_half : 1.0;
-    return cell(n, h, t, d) * std::cos(angle) + rotation.sine * sign * cell(n, h, t, other) * std::sin(angle);
+    if (d >= 2 * turn.count()) return cell(n, h, t, d);
+    const Index pair = turn.pair_of(d);
+    const bool first = d == pair * turn.step();
+    // repeat_interleave of the angles with rotate_half
+    const Index angle_of = turn.by_neighbour_angles ? d / 2 : pair;
+    const double angle = turn.position(h, t) * turn.inverse_frequencies[static_cast<std::size_t>(angle_of)];
+    const double partner = cell(n, h, t, first ? d + turn.apart() : d - turn.apart());
+    const double sign = turn.direction * (first ? turn.first : 1.0);
+    return turn.factor * (cell(n, h, t, d) * std::cos(angle) + sign * partner * std::sin(angle));
   });
 }
 
 // Ours, as the trace has it: another variant may have changed the frequencies.
-Rotation usual_rotation(const Trace& so_far, bool of_queries) {
+Turn usual_turn(const Trace& so_far, bool of_queries) {
   const AttentionOptions& o = so_far.options;
   const Index queries = required(so_far, Id::q_heads).shape().size(2);
   const Index keys = required(so_far, Id::k_heads).shape().size(2);
   const auto first = static_cast<double>(of_queries ? rotary_first_query(o, queries, keys) : 0);
-  return {o.rotary_base, rotary_inverse_frequencies(o),
-          Pairs::halves, 1.0,
-          -1.0,          [first](Index, Index t) { return first + static_cast<double>(t); }};
+  Turn turn{rotation_of(o), o.rotary_base};
+  turn.position = [first](Index, Index t) { return first + static_cast<double>(t); };
+  return turn;
 }
 
-using RotationChange = std::function<void(Rotation&, bool of_queries)>;
+using TurnChange = std::function<void(Turn&, bool of_queries)>;
 
 // `to` is `from` rotated as ours rotates queries, or keys, with a change.
-StageChange rotated_as(Id to, Id from, bool of_queries, const RotationChange& change = {}) {
+StageChange rotated_as(Id to, Id from, bool of_queries, const TurnChange& change = {}) {
   return {to, [=](const Trace& so_far) {
-            Rotation rotation = usual_rotation(so_far, of_queries);
-            if (change) change(rotation, of_queries);
-            return rotated(required(so_far, from), rotation);
+            Turn turn = usual_turn(so_far, of_queries);
+            if (change) change(turn, of_queries);
+            return rotated(required(so_far, from), turn);
           }};
 }
 
 // What the variants are made for.
 struct RotaryPlan {
-  Index pairs = 0, queries = 0, keys = 0;
+  Rotation ours;
+  Index queries = 0, keys = 0;
 };
 
 // The same change of the rotation for queries and keys, for queries only and for keys only.
-void add_rotations(ProgramVariants& variants, const std::string& text, const RotationChange& change) {
+void add_rotations(ProgramVariants& variants, const std::string& text, const TurnChange& change) {
   for (const auto& [who, queries, keys] : {std::tuple{"", true, true}, std::tuple{", in q alone", true, false},
                                            std::tuple{", in k alone", false, true}}) {
     ProgramVariant variant{text + who};
@@ -91,55 +89,62 @@ void add_rotations(ProgramVariants& variants, const std::string& text, const Rot
 }
 
 void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
-  const Index pairs = plan.pairs;
+  const Index pairs = plan.ours.count();
   add_rotations(variants, "the rotary turn goes the other way: the sign of sin θ is opposite",
-                [](Rotation& rotation, bool) { rotation.sine = -1.0; });
+                [](Turn& turn, bool) { turn.direction = -1.0; });
   if (pairs > 1) {
-    add_rotations(variants, neighbours_text,
-                  [](Rotation& rotation, bool) { rotation.pairs = Pairs::neighbours; });
-    add_rotations(
-        variants,
-        "the rotary angles are laid out for neighbouring columns (θ0, θ0, θ1, θ1, …) while halves are turned",
-        [](Rotation& rotation, bool) { rotation.pairs = Pairs::halves_by_neighbour_angles; });
+    const bool halves = plan.ours.pairs == RotaryPairs::halves;
+    const RotaryPairs other = halves ? RotaryPairs::neighbours : RotaryPairs::halves;
+    add_rotations(variants, halves ? neighbours_text : halves_text,
+                  [other](Turn& turn, bool) { turn.pairs = other; });
+    if (halves)
+      add_rotations(variants,
+                    "the rotary angles are laid out for neighbouring columns (θ0, θ0, θ1, θ1, …) while "
+                    "halves are turned",
+                    [](Turn& turn, bool) { turn.by_neighbour_angles = true; });
   }
   for (const double by : {1.0, -1.0, 2.0}) {
     add_rotations(variants, fmt::format("rotary positions are counted from {}, not from 0", by),
-                  [by](Rotation& rotation, bool) {
-                    rotation.position = [own = rotation.position, by](Index h, Index t) {
-                      return own(h, t) + by;
-                    };
+                  [by](Turn& turn, bool) {
+                    turn.position = [own = turn.position, by](Index h, Index t) { return own(h, t) + by; };
                   });
   }
+  if (plan.ours.factor != 1.0)
+    add_rotations(
+        variants,
+        fmt::format("cos and sin are not multiplied by {:.9g}, the attention_factor of a scaled RoPE",
+                    plan.ours.factor),
+        [](Turn& turn, bool) { turn.factor = 1.0; });
   add_rotations(variants, "the rotary turn lacks the minus of rotate_half: both columns of a pair add sin θ",
-                [](Rotation& rotation, bool) { rotation.first_half = 1.0; });
-  add_rotations(variants, "the rotary positions count the heads, not the tokens", [](Rotation& rotation, bool) {
-    rotation.position = [](Index h, Index) { return static_cast<double>(h); };
+                [](Turn& turn, bool) { turn.first = 1.0; });
+  add_rotations(variants, "the rotary positions count the heads, not the tokens", [](Turn& turn, bool) {
+    turn.position = [](Index h, Index) { return static_cast<double>(h); };
   });
-  add_rotations(variants, "the rotary positions run backwards", [plan](Rotation& rotation, bool of_queries) {
+  add_rotations(variants, "the rotary positions run backwards", [plan](Turn& turn, bool of_queries) {
     const auto last = static_cast<double>((of_queries ? plan.queries : plan.keys) - 1);
-    rotation.position = [last](Index, Index t) { return last - static_cast<double>(t); };
+    turn.position = [last](Index, Index t) { return last - static_cast<double>(t); };
   });
   add_rotations(variants, "every token has the same rotary position",
-                [](Rotation& rotation, bool) { rotation.position = [](Index, Index) { return 1.0; }; });
+                [](Turn& turn, bool) { turn.position = [](Index, Index) { return 1.0; }; });
   for (const double factor : {2.0, 0.5, 0.25, 0.125}) {
     add_rotations(variants, fmt::format("rotary positions are multiplied by {:g}", factor),
-                  [factor](Rotation& rotation, bool) {
-                    for (double& frequency : rotation.frequencies) frequency *= factor;
+                  [factor](Turn& turn, bool) {
+                    for (double& frequency : turn.inverse_frequencies) frequency *= factor;
                   });
   }
   if (pairs > 1) {
-    add_rotations(variants, "the rotary frequencies stand in the reverse order", [](Rotation& rotation, bool) {
-      rotation.frequencies = {rotation.frequencies.rbegin(), rotation.frequencies.rend()};
+    add_rotations(variants, "the rotary frequencies stand in the reverse order", [](Turn& turn, bool) {
+      turn.inverse_frequencies = {turn.inverse_frequencies.rbegin(), turn.inverse_frequencies.rend()};
     });
     add_rotations(variants,
                   "the exponent of the rotary frequencies lacks its 2: base^(−j/D), not base^(−2j/D)",
-                  [](Rotation& rotation, bool) {
-                    for (double& frequency : rotation.frequencies) frequency = std::sqrt(frequency);
+                  [](Turn& turn, bool) {
+                    for (double& frequency : turn.inverse_frequencies) frequency = std::sqrt(frequency);
                   });
     add_rotations(variants,
                   "the exponent of the rotary frequencies is doubled: base^(−4j/D), not base^(−2j/D)",
-                  [](Rotation& rotation, bool) {
-                    for (double& frequency : rotation.frequencies) frequency *= frequency;
+                  [](Turn& turn, bool) {
+                    for (double& frequency : turn.inverse_frequencies) frequency *= frequency;
                   });
   }
 }
@@ -159,8 +164,8 @@ StageChange columns_from(Id id, std::vector<Index> source) {
 // Checkpoints keep the columns that are turned together as halves (transformers) or as neighbours (Meta's
 // Llama); converting them reorders the rows of W_q and W_k. Here that was forgotten, or done once too often.
 void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVariants& variants) {
-  const Index pairs = plan.pairs;
-  if (pairs < 2) return;
+  const Index pairs = plan.ours.count();
+  if (pairs < 2 || plan.ours.pairs != RotaryPairs::halves) return;
   std::vector<Index> to_halves(static_cast<std::size_t>(o.head_dim));
   std::iota(to_halves.begin(), to_halves.end(), Index{0});
   std::vector<Index> to_neighbours = to_halves;
@@ -203,9 +208,8 @@ void add_partial_rotations(const AttentionOptions& o, ProgramVariants& variants)
     add_rotations(variants,
                   fmt::format("only the first {} of {} columns of a head are rotated by their positions",
                               width, o.head_dim),
-                  [width](Rotation& rotation, bool) {
-                    if (rotation.base)
-                      rotation.frequencies = rotary_inverse_frequencies(width, *rotation.base);
+                  [width](Turn& turn, bool) {
+                    if (turn.base) turn.inverse_frequencies = rotary_inverse_frequencies(width, *turn.base);
                   });
   }
 }
@@ -243,8 +247,9 @@ void add_before_split(const AttentionInputs& inputs, const AttentionOptions& o, 
                          const Tensor& rows = required(so_far, x);
                          const Index width = rows.shape().size(2);
                          const double own = so_far.options.rotary_base.value_or(base);
-                         const Tensor whole =
-                             rotary_embedding(rows, rotary_inverse_frequencies(width, own), first);
+                         Rotation rotation = rotation_of(so_far.options);
+                         rotation.inverse_frequencies = rotary_inverse_frequencies(width, own);
+                         const Tensor whole = rotary_embedding(rows, rotation, first);
                          const Index heads = width / so_far.options.head_dim;
                          return split_heads(whole, heads, x == Id::q ? "H" : "G", "D");
                        }};
@@ -264,6 +269,7 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
     return [base](AttentionInputs& other) {
       other.options.rotary_base = base;
       other.options.rotary_inverse_frequencies.clear();
+      other.options.rotary_factor = 1.0;
     };
   };
   if (has_rotary_embedding(o)) {
@@ -271,7 +277,7 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
                         "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                         with_base(std::nullopt)});
     const AttentionSizes sizes = attention_sizes(inputs);
-    const RotaryPlan plan{static_cast<Index>(rotary_inverse_frequencies(o).size()), sizes.queries, sizes.keys};
+    const RotaryPlan plan{rotation_of(o), sizes.queries, sizes.keys};
     add_conventions(plan, variants);
     add_row_orders(plan, o, variants);
     add_targets(variants);
@@ -280,9 +286,12 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
   }
   if (o.head_dim == 0 || o.head_dim % 2 != 0 || o.add_zero_attn || t.bias_k || t.static_k) return;
   for (const double base : {1e4, 5e5, 1e6, 1e5, 1e3, 100.0}) {
-    if (o.rotary_base == base) continue;
-    const char* no_list =
-        o.rotary_inverse_frequencies.empty() ? "" : " --set attention.rotary_inverse_frequencies=null";
+    if (o.rotary_base == base && o.rotary_factor == 1.0) continue;
+    std::string no_list =
+        o.rotary_inverse_frequencies.empty()
+            ? ""
+            : " --set attention.rotary_inverse_frequencies=null --set attention.rotary_scaling=null";
+    if (o.rotary_factor != 1.0) no_list += " --set attention.rotary_factor=1";
     variants.push_back({fmt::format("q and k are rotated by their positions (rotary, base {:g})", base),
                         fmt::format("--set attention.rotary_base={:.0f}{}", base, no_list), with_base(base)});
   }

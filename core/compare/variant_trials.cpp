@@ -230,9 +230,7 @@ VariantTrials::Beginning VariantTrials::beginning(const ProgramVariant& variant)
   variant.change(changed);
   if (!same_heads(inputs_, changed)) return {*reference_forward(changed, &ours_), variant.stages};
   Beginning begun{{}, {recomputed(Id::q_heads), recomputed(Id::k_heads)}};
-  if (changed.options.rotary_base == inputs_.options.rotary_base &&
-      changed.options.rotary_inverse_frequencies == inputs_.options.rotary_inverse_frequencies)
-    begun.stages = {recomputed(Id::scores)};
+  if (rotation_of(changed.options) == rotation_of(inputs_.options)) begun.stages = {recomputed(Id::scores)};
   begun.stages.insert(begun.stages.end(), variant.stages.begin(), variant.stages.end());
   begun.trace.options = resolved_options(changed);
   begun.trace.dtype = ours_.dtype;

@@ -314,22 +314,35 @@ void Lines::turn() {
   const bool of_queries = result_ == Id::q_rotary;
   const std::string heads = code_variable(made_of(result_, o_));
   const Index first = of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : Index{0};
-  const std::vector<double> given = rotary_inverse_frequencies(o_);
-  const auto pairs = static_cast<Index>(given.size());
+  const Rotation rotation = rotation_of(o_);
+  const Index pairs = rotation.count();
   const Index positions = of_queries ? sizes_.queries : sizes_.keys;
   const std::string frequencies =
       o_.rotary_base ? fmt::format("{} ** (-{} / {})", number(*o_.rotary_base),
                                    dialect_("range by", 0, sizes_.head_dim, 2), sizes_.head_dim)
-                     : dialect_("doubles", join(given, ", "));
+                     : dialect_("doubles", join(rotation.inverse_frequencies, ", "));
   add(fmt::format("theta = {}[:, None] * {}", dialect_("range", first, first + positions), frequencies),
       fmt::format("({},{}), a position's angles", positions, pairs));
-  add(fmt::format("cos, sin = {}, {}", dialect_("in type of", dialect_("cosine", "theta"), heads),
-                  dialect_("in type of", dialect_("sine", "theta"), heads)));
-  add(fmt::format("a, b = {0}[..., :{1}], {0}[..., {1}:{2}]", heads, pairs, 2 * pairs),
-      fmt::format("column j is turned with column j + {}", pairs));
-  const std::string rest =
-      2 * pairs < sizes_.head_dim ? fmt::format(", {}[..., {}:]", heads, 2 * pairs) : std::string();
-  set(dialect_("side by side", "a * cos - b * sin, b * cos + a * sin" + rest), sizes(result_));
+  const std::string longer = rotation.factor == 1.0 ? "" : number(rotation.factor) + " * ";
+  const auto of_theta = [&](const char* function) {
+    return dialect_(
+        "in type of",
+        longer.empty() ? dialect_(function, "theta") : "(" + longer + dialect_(function, "theta") + ")", heads);
+  };
+  add(fmt::format("cos, sin = {}, {}", of_theta("cosine"), of_theta("sine")));
+  std::string made = "a * cos - b * sin, b * cos + a * sin";
+  if (rotation.pairs == RotaryPairs::halves) {
+    add(fmt::format("a, b = {0}[..., :{1}], {0}[..., {1}:{2}]", heads, pairs, 2 * pairs),
+        fmt::format("column j is turned with column j + {}", pairs));
+  } else {
+    add(fmt::format("a, b = {0}[..., 0:{1}:2], {0}[..., 1:{1}:2]", heads, 2 * pairs),
+        "column 2j is turned with column 2j + 1");
+    made = dialect_("alternating", made, heads, 2 * pairs);
+  }
+  const bool is_part = 2 * pairs < sizes_.head_dim;
+  if (is_part) made += fmt::format(", {}[..., {}:]", heads, 2 * pairs);
+  const bool joined = is_part || rotation.pairs == RotaryPairs::halves;
+  set(joined ? dialect_("side by side", made) : made, sizes(result_));
 }
 
 // For k_heads or k_rotary with its last two axes swapped, if it is not repeated first.

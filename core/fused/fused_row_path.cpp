@@ -16,15 +16,14 @@ using FloatRow = Eigen::Map<Eigen::Array<float, 1, Eigen::Dynamic>>;
 
 }  // namespace
 
-FusedRotary::FusedRotary(std::span<const double> inverse_frequencies, Index first_position, Index tokens)
-    : pairs_(static_cast<Index>(inverse_frequencies.size())) {
+FusedRotary::FusedRotary(const Rotation& rotation, Index first_position, Index tokens)
+    : pairs_(rotation.count()), step_(rotation.step()), apart_(rotation.apart()) {
   cosines_.reserve(static_cast<std::size_t>(tokens * pairs_));
   sines_.reserve(static_cast<std::size_t>(tokens * pairs_));
   for (Index token = 0; token < tokens; ++token) {
-    for (const double frequency : inverse_frequencies) {
-      const double angle = static_cast<double>(first_position + token) * frequency;
-      cosines_.push_back(static_cast<float>(std::cos(angle)));
-      sines_.push_back(static_cast<float>(std::sin(angle)));
+    for (Index pair = 0; pair < pairs_; ++pair) {
+      cosines_.push_back(static_cast<float>(rotation.cosine(first_position + token, pair)));
+      sines_.push_back(static_cast<float>(rotation.sine(first_position + token, pair)));
     }
   }
 }
@@ -35,9 +34,10 @@ void FusedRotary::rotate(const TokenRows& rows) const {
   for (Index h = 0; h < rows.heads; ++h) {
     float* const row = rows.first + h * rows.width;
     for (Index j = 0; j < pairs_; ++j) {
-      const float a = row[j], b = row[j + pairs_];
-      row[j] = a * cosines[j] - b * sines[j];
-      row[j + pairs_] = b * cosines[j] + a * sines[j];
+      float &first = row[j * step_], &second = row[j * step_ + apart_];
+      const float a = first, b = second;
+      first = a * cosines[j] - b * sines[j];
+      second = b * cosines[j] + a * sines[j];
     }
   }
 }
@@ -72,14 +72,14 @@ FusedRowPath::Side FusedRowPath::side(const AttentionOptions& options, Index fir
                                       const TensorPtr& weight) const {
   Side side;
   side.tokens = tokens;
-  const std::vector<double> frequencies = rotary_inverse_frequencies(options);
-  if (!frequencies.empty()) side.rotary.emplace_back(frequencies, first_position, tokens);
+  const Rotation rotation = rotation_of(options);
+  if (rotation) side.rotary.emplace_back(rotation, first_position, tokens);
   if (options.qk_norm) {
     const bool last = options.qk_norm == QkNorm::per_head_after_rotary;
     (last ? side.after : side.before)
         .emplace_back(qk_norm_of(options), options.qk_norm == QkNorm::whole, weight.get());
   }
-  side.changes = !frequencies.empty() || options.qk_norm;
+  side.changes = rotation || options.qk_norm;
   return side;
 }
 

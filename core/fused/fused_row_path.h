@@ -2,11 +2,11 @@
 // by their positions, a token at a time, before a pass over the keys.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "core/attention/attention_sizes.h"
 #include "core/attention/norm.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -20,11 +20,11 @@ struct TokenRows {
 // cos and sin of positions [first_position, first_position + tokens).
 class FusedRotary {
  public:
-  FusedRotary(std::span<const double> inverse_frequencies, Index first_position, Index tokens);
+  FusedRotary(const Rotation& rotation, Index first_position, Index tokens);
   void rotate(const TokenRows& rows) const;
 
  private:
-  Index pairs_;
+  Index pairs_, step_, apart_;
   std::vector<float> cosines_, sines_;  // (tokens, pairs)
 };
 

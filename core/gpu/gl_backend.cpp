@@ -20,8 +20,7 @@ std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits) {
   if (std::string reason = f32_backend_refusal(inputs, "gl"); !reason.empty()) return reason;
   const AttentionSizes s = attention_sizes(inputs);
   if (std::string reason = gpu_attention_refusal(s, limits); !reason.empty()) return reason;
-  if (const auto pairs = static_cast<Index>(rotary_inverse_frequencies(resolved_options(inputs)).size());
-      pairs > 0) {
+  if (const Index pairs = rotation_of(resolved_options(inputs)).count(); pairs > 0) {
     if (std::string reason = gpu_rotary_refusal(std::max(s.queries, s.keys), pairs, limits); !reason.empty())
       return reason;
   }

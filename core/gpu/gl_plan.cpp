@@ -216,12 +216,14 @@ void GlForward::State::add_norms() {
 
 void GlForward::State::add_rotary() {
   const bool after_norm = normed_q && trace->options.qk_norm != QkNorm::per_head_after_rotary;
-  const auto pairs = rotation_k.count() / (2 * sizes.keys);
+  const Rotation rotation = rotation_of(trace->options);
   add_rotary_embedding(work, programs,
                        {.row_count = sizes.batch * sizes.heads * sizes.queries,
                         .tokens = sizes.queries,
                         .width = sizes.head_dim,
-                        .pairs = pairs,
+                        .pairs = rotation.count(),
+                        .step = rotation.step(),
+                        .apart = rotation.apart(),
                         .rows = after_norm ? &normed_q : &q,
                         .rotations = &rotation_q,
                         .rotated = &rotated_q});
@@ -229,7 +231,9 @@ void GlForward::State::add_rotary() {
                        {.row_count = sizes.batch * sizes.kv_heads * sizes.keys,
                         .tokens = sizes.keys,
                         .width = sizes.head_dim,
-                        .pairs = pairs,
+                        .pairs = rotation.count(),
+                        .step = rotation.step(),
+                        .apart = rotation.apart(),
                         .rows = after_norm ? &normed_k : &k,
                         .rotations = &rotation_k,
                         .rotated = &rotated_k});
@@ -322,19 +326,19 @@ void GlForward::State::take_norms() {
 }
 
 void GlForward::State::take_rotary() {
-  const std::vector<double> frequencies = rotary_inverse_frequencies(trace->options);
+  const Rotation rotation = rotation_of(trace->options);
   rotation_q = StorageBuffer();
   rotation_k = StorageBuffer();
-  if (frequencies.empty()) {
+  if (!rotation) {
     rotated_q = StorageBuffer();
     rotated_k = StorageBuffer();
     return;
   }
   if (rotated_q.count() != q.count()) rotated_q = StorageBuffer("q_rotary", q.count());
   if (rotated_k.count() != k.count()) rotated_k = StorageBuffer("k_rotary", k.count());
-  rotation_q = rotary_cos_sin(frequencies, rotary_first_query(trace->options, sizes.queries, sizes.keys),
-                              sizes.queries);
-  rotation_k = rotary_cos_sin(frequencies, 0, sizes.keys);
+  rotation_q =
+      rotary_cos_sin(rotation, rotary_first_query(trace->options, sizes.queries, sizes.keys), sizes.queries);
+  rotation_k = rotary_cos_sin(rotation, 0, sizes.keys);
 }
 
 void GlForward::State::take_gains() {

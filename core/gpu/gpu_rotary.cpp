@@ -23,6 +23,8 @@ void dispatch_rotary(const GpuRotary& r, const ComputeProgram& program, Index al
   program.set_size("tokens", r.tokens);
   program.set_size("width", r.width);
   program.set_size("pairs", r.pairs);
+  program.set_size("step", r.step);
+  program.set_size("apart", r.apart);
   program.set_size("first_block", first_block);
   glDispatchCompute(static_cast<GLuint>(blocks), 1, 1);
 }
@@ -39,14 +41,13 @@ std::string gpu_rotary_refusal(Index tokens, Index pairs, const GpuLimits& limit
   return "the gl backend has no room for the angles of so many rotary positions";
 }
 
-StorageBuffer rotary_cos_sin(std::span<const double> inverse_frequencies, Index first_position, Index tokens) {
+StorageBuffer rotary_cos_sin(const Rotation& rotation, Index first_position, Index tokens) {
   std::vector<float> rotations;
-  rotations.reserve(2 * static_cast<std::size_t>(tokens) * inverse_frequencies.size());
+  rotations.reserve(static_cast<std::size_t>(2 * tokens * rotation.count()));
   for (Index token = 0; token < tokens; ++token) {
-    for (const double frequency : inverse_frequencies) {
-      const double angle = static_cast<double>(first_position + token) * frequency;
-      rotations.push_back(static_cast<float>(std::cos(angle)));
-      rotations.push_back(static_cast<float>(std::sin(angle)));
+    for (Index pair = 0; pair < rotation.count(); ++pair) {
+      rotations.push_back(static_cast<float>(rotation.cosine(first_position + token, pair)));
+      rotations.push_back(static_cast<float>(rotation.sine(first_position + token, pair)));
     }
   }
   StorageBuffer buffer("rotary turns", static_cast<Index>(rotations.size()));

@@ -16,6 +16,7 @@ std::span<const unsigned char> lesson_first_walk();
 std::span<const unsigned char> lesson_questions();
 std::span<const unsigned char> lesson_heads_differ();
 std::span<const unsigned char> lesson_break_it();
+std::span<const unsigned char> lesson_since_2017();
 }  // namespace embedded
 
 namespace {
@@ -34,7 +35,7 @@ std::map<std::string_view, Playlist> read_all() {
 }  // namespace
 
 std::span<const Lesson> lessons() {
-  static const std::array<Lesson, 4> all{{
+  static const std::array<Lesson, 5> all{{
       {"first_walk", "one word through the layer, step by step", false, text(embedded::lesson_first_walk())},
       {"questions", "30 questions learners ask, each answered with numbers", true,
        text(embedded::lesson_questions())},
@@ -42,6 +43,8 @@ std::span<const Lesson> lessons() {
        text(embedded::lesson_heads_differ())},
       {"break_it", "what goes wrong without the scale, the positions, the mask …", false,
        text(embedded::lesson_break_it())},
+      {"since_2017", "what today's layers have that the paper's had not: one change a page", false,
+       text(embedded::lesson_since_2017())},
   }};
   return all;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/lessons/live_value.h"
+#include "core/model/config/rotary_scaling_json.h"
 #include "core/scenario/scenario_schema.h"
 
 namespace headwise {
@@ -51,6 +52,9 @@ class SettingReader {
   static LiveValue of(const std::string& value) { return live_word_value(value); }
   static LiveValue of(double value) { return setting_number(value); }
   static LiveValue of(std::int64_t value) { return live_count_value(value); }
+  static LiveValue of(const RotaryScaling& scaling) {
+    return of(rotary_scaling_json(scaling)["rope_type"].get<std::string>());
+  }
   static LiveValue of(const FrozenHeads& frozen) { return of(frozen.heads); }
   template <class T>
   static LiveValue of(const std::vector<T>& list) {

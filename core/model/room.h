@@ -4,6 +4,7 @@
 
 // What other rooms use of it; the rest is its own.
 #include "core/model/config/model_types.h"
+#include "core/model/config/rotary_scaling_json.h"
 #include "core/model/files/model_files.h"
 #include "core/model/files/sentence_patterns.h"
 #include "core/model/heads/head_scores.h"

@@ -60,10 +60,11 @@ std::string initial_text(const TextModel& model) {
 
 // Beside the options that a layer sets.
 constexpr std::string_view layer_paths[]{
-    "attention.embed_dim",   "attention.num_heads", "attention.num_kv_heads",
-    "attention.kdim",        "attention.vdim",      "attention.head_dim",
-    "attention.v_head_dim",  "attention.bias",      "attention.add_bias_kv",
-    "inputs.self_attention", "parameters.layout",   "attention.rotary_inverse_frequencies"};
+    "attention.embed_dim",     "attention.num_heads", "attention.num_kv_heads",
+    "attention.kdim",          "attention.vdim",      "attention.head_dim",
+    "attention.v_head_dim",    "attention.bias",      "attention.add_bias_kv",
+    "inputs.self_attention",   "parameters.layout",   "attention.rotary_inverse_frequencies",
+    "attention.rotary_scaling"};
 
 // Calls f(path, member of a, member of b) for every key that a layer determines.
 template <class A, class F>
@@ -174,10 +175,16 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   static_cast<LayerOptions&>(a) = attention;
   static_cast<PositionOptions&>(scenario.mask) = attention;
   if (attention.rotary) {
-    if (is_plain_rotary(*attention.rotary, head_dim))
-      a.rotary_base = attention.rotary->base;
-    else
-      a.rotary_inverse_frequencies = rotary_inverse_frequencies(*attention.rotary, head_dim);
+    const ModelRotary& rotary = *attention.rotary;
+    a.rotary_pairs = rotary.pairs;
+    if (rotary_width(rotary, head_dim) == head_dim) {
+      a.rotary_base = rotary.base;
+      a.rotary_scaling = rotary.scaling;
+    } else {
+      const Rotation rotation = model_rotation(rotary, head_dim);
+      a.rotary_inverse_frequencies = rotation.inverse_frequencies;
+      a.rotary_factor = rotation.factor;
+    }
   }
   scenario.inputs.self_attention = layer.key_width == layer.query_width && !layer.is_cross;
   scenario.parameters.source = ParameterSource::model;

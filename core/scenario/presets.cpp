@@ -20,6 +20,8 @@ std::span<const unsigned char> preset_random();
 std::span<const unsigned char> preset_causal();
 std::span<const unsigned char> preset_cross_attention();
 std::span<const unsigned char> preset_grouped_query();
+std::span<const unsigned char> preset_qk_norm();
+std::span<const unsigned char> preset_long_context();
 }  // namespace embedded
 
 namespace {
@@ -76,7 +78,7 @@ constexpr std::array<Entry, 10> trained_heads{{
 }  // namespace
 
 std::span<const Preset> presets() {
-  static const std::array<Preset, 7> all{{
+  static const std::array<Preset, 9> all{{
       {"welcome",
        "What does “it” stand for?",
        "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
@@ -100,6 +102,12 @@ std::span<const Preset> presets() {
        text(embedded::preset_cross_attention())},
       {"grouped_query", "Grouped queries", "8 query heads share 2 key/value heads, as in Llama and Mistral",
        text(embedded::preset_grouped_query())},
+      {"qk_norm", "Norms of q and k",
+       "each head's rows of q and k normalised, then rotated, as in Qwen3 and Gemma 3",
+       text(embedded::preset_qk_norm())},
+      {"long_context", "A text longer than in training",
+       "rotary positions stretched by YaRN to four times the length, as in Qwen2.5 and gpt-oss",
+       text(embedded::preset_long_context())},
   }};
   return all;
 }

@@ -12,6 +12,7 @@
 
 #include "core/attention/attention_options.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/rotary_scaling.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
@@ -29,6 +30,7 @@ struct AttentionSpec : LayerOptions {
   // Up to D/2 numbers instead of those derived from a base: for a model that stretches them,
   // or rotates part of each head
   std::optional<std::vector<double>> rotary_inverse_frequencies;
+  std::optional<RotaryScaling> rotary_scaling;  // of rotary_base's frequencies
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/files/json_text.h"
+#include "core/model/config/rotary_scaling_json.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_schema.h"
@@ -90,6 +91,20 @@ CellEdit read_edit(const JsonValue& value) {
   index.each([&](const JsonValue& entry) { edit.index.push_back(entry.integer(0)); });
   edit.value = number_or_word(value["value"]);
   return edit;
+}
+
+// As in a model's config.json: {"rope_type": "yarn", "factor": 4, …}.
+RotaryScaling read_scaling(const JsonValue& value) {
+  constexpr const char* types = "linear, dynamic, llama3, yarn or longrope";
+  value.object("an object as config.json's rope_scaling");
+  const std::optional<RotaryScalingKind> kind = rotary_scaling_kind(rotary_scaling_type(value));
+  if (!kind)
+    (value.has("type") && !value.has("rope_type") ? value["type"] : value["rope_type"])
+        .refuse("there is no such scaling", types);
+  std::vector<std::string> keys = rotary_scaling_keys(kind);
+  keys.insert(keys.end(), {"rope_type", "type"});
+  value.only(keys, join(keys, ", "));
+  return read_rotary_scaling(value, *kind);
 }
 
 // Section → its keys, "" being the top level.
@@ -218,6 +233,13 @@ struct Reader {
     if (!value->json().is_null()) member = read_frozen_heads(*value);
   }
 
+  void field(const char* section, const char* key, std::optional<RotaryScaling>& member) {
+    const auto value = find(section, key);
+    if (!value) return;
+    member.reset();
+    if (!value->json().is_null()) member = read_scaling(*value);
+  }
+
   void field(const char* section, const char* key, std::vector<CellEdit>& member) {
     const auto value = find(section, key);
     if (!value) return;
@@ -317,6 +339,9 @@ struct Writer {
       Index next = 0;
       value["attn_weights"] = nested_numbers(*member->attn_weights, 0, next);
     }
+  }
+  void field(const char* section, const char* key, const std::optional<RotaryScaling>& member) {
+    at(section, key) = member ? rotary_scaling_json(*member) : OrderedJson();
   }
   void field(const char* section, const char* key, const std::vector<CellEdit>& member) {
     OrderedJson& value = at(section, key) = OrderedJson::array();

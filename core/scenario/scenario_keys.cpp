@@ -62,6 +62,9 @@ struct KeyReader {
   void field(const char* section, const char* key, const std::optional<FrozenHeads>&) {
     add(section, key, "object or null", "heads, and attn_weights: lists (N,F,L,S), a file or null");
   }
+  void field(const char* section, const char* key, const std::optional<RotaryScaling>&) {
+    add(section, key, "object or null", "rope_type, factor and more, as config.json's rope_scaling");
+  }
   void field(const char* section, const char* key, const std::vector<CellEdit>&) {
     add(section, key, "list", "objects of tensor, index and value");
   }

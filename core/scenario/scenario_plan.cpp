@@ -55,6 +55,10 @@ void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, 
                             const GivenSizes& sizes, Contradictions& wrong) {
   const AttentionSpec& a = scenario.attention;
   const AttentionOptions& o = plan.options;
+  wrong.check(
+      !a.rotary_scaling || a.rotary_base,
+      "attention.rotary_scaling stretches the frequencies of attention.rotary_base, which is null: set the "
+      "base, or rotary_scaling to null");
   if (!a.rotary_base && !a.rotary_inverse_frequencies) return;
   const std::string key = a.rotary_base ? "attention.rotary_base" : "attention.rotary_inverse_frequencies";
   wrong.check(
@@ -80,6 +84,22 @@ void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, 
     wrong.add(
         fmt::format("{} rotates every key by its position, and {} has none: leave one out", key, unplaced),
         given.contains("bias_k") || given.contains("static_k"));
+}
+
+// The stretched frequencies take the place of the base: what computes needs to know of no scaling.
+void plan_rotary_scaling(ScenarioPlan& plan, const Scenario& scenario, Contradictions& wrong) {
+  const AttentionSpec& a = scenario.attention;
+  AttentionOptions& o = plan.options;
+  if (!a.rotary_scaling || !a.rotary_base || o.head_dim % 2 != 0 || o.head_dim == 0) return;
+  const std::string problem = rotary_scaling_problem(*a.rotary_scaling, o.head_dim);
+  wrong.check(problem.empty(), "attention.rotary_scaling " + problem);
+  if (!problem.empty()) return;
+  const Index end_of_queries = rotary_first_query(o, plan.query_length, plan.key_length) + plan.query_length;
+  const Rotation rotation = scaled_rotation(*a.rotary_scaling, o.head_dim, *a.rotary_base,
+                                            std::max(plan.key_length, end_of_queries));
+  o.rotary_base.reset();
+  o.rotary_inverse_frequencies = rotation.inverse_frequencies;
+  o.rotary_factor *= rotation.factor;
 }
 
 // The sizes of the weights are checked with the arrays (core/attention/check_attention_inputs.h).
@@ -467,6 +487,7 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   plan_frozen_heads(plan, scenario, given, wrong);
   plan_mask_preset(plan, scenario.mask, given, wrong);
   check_rotary_embedding(plan, scenario, given, sizes, wrong);
+  plan_rotary_scaling(plan, scenario, wrong);
   check_qk_norm(scenario, given, wrong);
   if (sdpa) {
     check_scaled_dot_product_attention(scenario, given, wrong);

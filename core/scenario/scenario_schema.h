@@ -41,6 +41,8 @@ template <>
 inline constexpr std::array<std::string_view, 3> choice_names<QkNorm>{"per_head", "whole",
                                                                       "per_head_after_rotary"};
 template <>
+inline constexpr std::array<std::string_view, 2> choice_names<RotaryPairs>{"halves", "neighbours"};
+template <>
 inline constexpr std::array<std::string_view, 3> choice_names<NormKind>{"rms", "layer", "l2"};
 template <class Enum>
 struct ChoiceNames {
@@ -59,7 +61,7 @@ inline constexpr FillValue fill_value{{.words = "\"-inf\" or a finite number"}};
 
 // S is Scenario or const Scenario. The visitor has
 //   field(section, key, member)         bool, string, seed, enumeration (each may be optional),
-//                                       frozen heads, edits
+//                                       frozen heads, rotary scaling, edits
 //   field(section, key, member, range)  (optional) integers and numbers;
 //   of mask.value the range is a FillValue
 //   field(section, key, member, each)   optional lists of numbers, with what there is one of
@@ -84,6 +86,7 @@ void visit_scenario(S& s, Visitor& visit) {
     if (row.key != std::string_view("rotary_base")) return;
     visit.field("attention", "rotary_inverse_frequencies", a.rotary_inverse_frequencies,
                 "one per pair of columns");
+    visit.field("attention", "rotary_scaling", a.rotary_scaling);
   });
 
   auto& i = s.inputs;

@@ -90,6 +90,14 @@ def named_cases():
                options=mha(rotary_base=1e4, kdim=5, residual=True), masks={"key_padding_mask": tail})
     yield Case("rotary of a part of each head, frequencies given",
                options=mha(rotary_inverse_frequencies=[0.9, 0.01], head_dim=5, v_head_dim=3))
+    yield Case("rotary of neighbouring columns", options=mha(rotary_base=10.0, rotary_pairs="neighbours"), self_attention=True, L=5, S=5)
+    yield Case("rotary of neighbours in a part of each head, with a factor, from the bottom right", L=3, S=5,
+               options=mha(rotary_inverse_frequencies=[0.9, 0.2], head_dim=5, v_head_dim=3, rotary_pairs="neighbours", rotary_factor=1.25,
+                           causal_alignment="bottom_right"))
+    yield Case("rotary with a factor, grouped heads", self_attention=True, L=6, S=6,
+               options=mha(rotary_base=100.0, num_heads=4, num_kv_heads=2, head_dim=6, rotary_factor=0.8))
+    yield Case("scaled dot product, rotary of neighbours", options=sdpa(num_heads=4, num_kv_heads=2, head_dim=4, rotary_base=1e2,
+                                                                         rotary_pairs="neighbours", rotary_factor=1.1))
     yield Case("scaled dot product, rotary, grouped", options=sdpa(num_heads=4, num_kv_heads=2, head_dim=4, rotary_base=1e4))
     yield Case("softcap", options=mha(softcap=1.5))
     yield Case("temperature and softcap", options=mha(softcap=1.5, temperature=0.5))
@@ -189,7 +197,7 @@ def drawn_case(rng, number):
                               (0.2, dict(temperature=pick([0.5, 3.0]))),
                               (0.25, dict(dropout=pick([0.1, 0.5, 0.9]), dropout_seed=rng.getrandbits(64))),
                               (0.3, dict(is_causal=True)), (0.4, dict(causal_alignment="bottom_right")),
-                              (0.2, dict(rotary_base=pick([2.0, 1e4]))),
+                              (0.2, dict(rotary_base=pick([2.0, 1e4]), rotary_pairs=pick(["halves", "neighbours"]), rotary_factor=pick([1.0, 1.3]))),
                               (0.2, dict(sliding_window=pick([1, 2, 3]))), (0.2, dict(alibi=True)),
                               (0.2, dict(mask_value=pick([-1e9, -1e6, -3.0]))), (0.5, dict(fully_masked_rows="zero"))]:
             if chance(share):
@@ -197,7 +205,8 @@ def drawn_case(rng, number):
         # Columns are turned in pairs, and a row that is appended has no position.
         width = o.get("head_dim", o["embed_dim"] // H)
         if width % 2 or o.get("add_zero_attn") or "static" in extra or "bias_kv" in extra:
-            o.pop("rotary_base", None)
+            for key in ("rotary_base", "rotary_pairs", "rotary_factor"):
+                o.pop(key, None)
         if not sdpa:
             o.update(residual=chance(0.2), layer_norm=chance(0.2))
             if chance(0.2):

@@ -16,7 +16,7 @@ torch.set_num_threads(1)
 # ---- attention from torch primitives -----------------------------------------------------------------------------------
 
 DEFAULTS = dict(op="multi_head_attention", embed_dim=8, num_heads=2, num_kv_heads=None, kdim=None, vdim=None, head_dim=None,
-                v_head_dim=None, add_zero_attn=False, rotary_base=None, rotary_inverse_frequencies=[],
+                v_head_dim=None, add_zero_attn=False, rotary_base=None, rotary_inverse_frequencies=[], rotary_pairs="halves", rotary_factor=1.0,
                 qk_norm=None, qk_norm_kind="rms", qk_norm_offset=0.0, qk_norm_epsilon=1e-6, scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
                 dropout_seed=0, need_weights=True, average_attn_weights=True, residual=False, layer_norm=False,
                 is_causal=False, causal_alignment="top_left", sliding_window=None, alibi=False, mask_value=None,
@@ -91,13 +91,17 @@ def merged_mask(o, a, N, H, L, S):
 
 
 def rotary(o, x, first_position):
-    """(…,T,D), each half-split pair of a row as one complex number, times exp(i·position·frequency)."""
+    """(…,T,D), each pair of a row as one complex number, times factor·exp(i·position·frequency)."""
     frequencies = o["rotary_inverse_frequencies"]
     if o["rotary_base"]:
         frequencies = [o["rotary_base"] ** (-2 * j / x.shape[-1]) for j in range(x.shape[-1] // 2)]
     pairs = len(frequencies)
     angles = (first_position + torch.arange(x.shape[-2]))[:, None] * torch.tensor(frequencies)
-    turned = torch.complex(x[..., :pairs], x[..., pairs : 2 * pairs]) * torch.exp(1j * angles)
+    turn = o["rotary_factor"] * torch.exp(1j * angles)
+    if o["rotary_pairs"] == "neighbours":
+        turned = torch.view_as_real(torch.view_as_complex(x[..., : 2 * pairs].unflatten(-1, (pairs, 2)).contiguous()) * turn).flatten(-2)
+        return torch.cat([turned, x[..., 2 * pairs :]], dim=-1)
+    turned = torch.complex(x[..., :pairs], x[..., pairs : 2 * pairs]) * turn
     return torch.cat([turned.real, turned.imag, x[..., 2 * pairs :]], dim=-1)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import browsers
 
 PROGRAM = os.environ.get("HEADWISE_PROGRAM", "headwise")
-LESSONS = ("first_walk", "questions", "break_it", "heads_differ")
+LESSONS = ("first_walk", "questions", "break_it", "heads_differ", "since_2017")
 # Pages with cells of every kind: a preset, what is set, the step, the view and the head.
 COLORED: list[tuple[str, list[str], str, str, int]] = [
     ("random", ["attention.embed_dim=16", "attention.num_heads=2"], "project", "one_head", 0),

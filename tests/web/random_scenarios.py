@@ -112,6 +112,8 @@ def draw_attention(draw, s, sdpa):
         else:
             count = draw.integer(1, s["D"] // 2)
             a["rotary_inverse_frequencies"] = [draw.number(-1, 2) for _ in range(count)]
+        a["rotary_pairs"] = draw.one_of("halves", "neighbours")
+        a["rotary_factor"] = draw.one_of(1.0, 1.0, draw.number(0.5, 2))
     if sdpa:
         a.pop("add_bias_kv", None), a.pop("add_zero_attn", None)
     if draw.chance(0.25):
@@ -434,6 +436,8 @@ def options_of(case):
         "QK-norm after rotary, with weights": attention["qk_norm"] == "per_head_after_rotary" and "q_rotary" in tensors
                                               and "q_norm.weight" in tensors,
         "QK-norm of whole rows": attention["qk_norm"] == "whole",
+        "rotary of neighbours, with a factor": "q_rotary" in tensors and attention["rotary_pairs"] == "neighbours"
+        and attention["rotary_factor"] != 1,
         "rotary, columns left over": "q_rotary" in tensors
         and 2 * len(attention["rotary_inverse_frequencies"] or [0] * (sizes["D"] // 2)) < sizes["D"],
         "scale": attention["scale"] is not None,

@@ -71,23 +71,26 @@ const Attention = (() => {
 
   // --- Rotary position embedding ---
 
-  function inverseFrequencies({ rotary_base: base, rotary_inverse_frequencies: given }, width) {
-    if (base === null || base === undefined) return given || [];
-    return Array.from({ length: width / 2 }, (_, j) => base ** (-(2 * j) / width));
+  function rotationOf({ rotary_base: base, rotary_inverse_frequencies: given, rotary_pairs: pairs, rotary_factor: factor = 1 }, width) {
+    const without = base === null || base === undefined;
+    const frequencies = without ? given || [] : Array.from({ length: width / 2 }, (_, j) => base ** (-(2 * j) / width));
+    return { frequencies, pairs, factor };
   }
 
-  // Columns j and j + R/2 of a row at position p are turned by p · frequency j.
-  function rotate(x, frequencies, firstPosition) {
+  // The columns of pair j of a row at position p are turned by p · frequency j, and multiplied by the factor.
+  function rotate(x, { frequencies, pairs: kind, factor }, firstPosition) {
     const y = { shape: x.shape, data: Float64Array.from(x.data) };
     const [length, width] = x.shape.slice(-2);
     const pairs = frequencies.length;
+    const [step, apart] = kind === "neighbours" ? [2, 1] : [1, pairs];
     for (let row = 0; row < rowsOf(x); row += 1)
       for (let j = 0; j < pairs; j += 1) {
         const angle = (firstPosition + (row % length)) * frequencies[j];
-        const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
-        const [a, b] = [x.data[row * width + j], x.data[row * width + pairs + j]];
-        y.data[row * width + j] = a * cosine - b * sine;
-        y.data[row * width + pairs + j] = b * cosine + a * sine;
+        const [cosine, sine] = [factor * Math.cos(angle), factor * Math.sin(angle)];
+        const first = row * width + j * step;
+        const [a, b] = [x.data[first], x.data[first + apart]];
+        y.data[first] = a * cosine - b * sine;
+        y.data[first + apart] = b * cosine + a * sine;
       }
     return y;
   }
@@ -363,11 +366,11 @@ const Attention = (() => {
 
   function scaledDotProduct(t, settings, sizes) {
     const { attention, mask } = settings;
-    const frequencies = inverseFrequencies(attention, sizes.D);
+    const rotation = rotationOf(attention, sizes.D);
     let [q, k] = attention.qk_norm === "per_head" ? [t.q_normed, t.k_normed] : [t.q_heads, t.k_heads];
-    if (frequencies.length > 0) {
-      t.q_rotary = rotate(q, frequencies, mask.causal_alignment === "bottom_right" ? sizes.S - sizes.L : 0);
-      t.k_rotary = rotate(k, frequencies, 0);
+    if (rotation.frequencies.length > 0) {
+      t.q_rotary = rotate(q, rotation, mask.causal_alignment === "bottom_right" ? sizes.S - sizes.L : 0);
+      t.k_rotary = rotate(k, rotation, 0);
       [q, k] = [t.q_rotary, t.k_rotary];
     }
     normaliseAt("per_head_after_rotary", t, settings, q, k);

@@ -3,12 +3,13 @@
 const Provenance = (() => {
   "use strict";
 
-  // offset + Σ times · ((x / divide) % modulus)
+  // offset + Σ times · ((x / divide) % modulus); mirrored: modulus − 1 minus that remainder
   function mappedIndex(map, variables) {
     let index = map.offset;
-    for (const [variable, divide, modulus, times] of map.terms) {
+    for (const [variable, divide, modulus, times, mirrored] of map.terms) {
       const x = Math.floor(variables[variable] / divide);
-      index += times * (modulus === 0 ? x : x % modulus);
+      const digit = modulus === 0 ? x : x % modulus;
+      index += times * (mirrored ? modulus - 1 - digit : digit);
     }
     return index;
   }
@@ -82,9 +83,10 @@ const Provenance = (() => {
   function axisText(map, index, sums) {
     const parts = [];
     let number = map.offset;
-    for (const [variable, divide, modulus, times] of map.terms) {
+    for (const term of map.terms) {
+      const [variable, divide, modulus, times] = term;
       if (variable < index.length) {
-        number += mappedIndex({ offset: 0, terms: [[variable, divide, modulus, times]] }, index);
+        number += mappedIndex({ offset: 0, terms: [term] }, index);
         continue;
       }
       let text = sums[variable - index.length][0];

@@ -11,6 +11,7 @@
 #include "core/files/file_paths.h"
 #include "core/files/json_value.h"
 #include "core/model/config/model_types.h"
+#include "core/model/config/rotary_scaling_json.h"
 #include "core/model/files/model_json.h"
 #include "core/tensor/error.h"
 
@@ -37,44 +38,41 @@ std::string text_under(const JsonValue& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-// `most_tokens`: the longest text of training, if config.json gives it.
-void read_scaling(const JsonValue& scaling, std::optional<double> most_tokens, ModelRotary& rotary) {
-  std::string type = text_under(scaling, "rope_type");
-  if (type.empty()) type = text_under(scaling, "type");
+// The length of training is the config's own where it has one, else the longest text.
+void read_scaling(const JsonValue& scaling, const JsonValue& config, ModelRotary& rotary) {
+  const std::string type = rotary_scaling_type(scaling);
   // The mrope of earlier files scales nothing: its sections are reported elsewhere.
   if (type.empty() || type == "default" || type == "mrope") return;
-  if (type == "dynamic") {
-    // It begins after the longest text of training.
-    rotary.most_positions = static_cast<Index>(most_tokens.value_or(2048.0));
+  const std::optional<RotaryScalingKind> kind = rotary_scaling_kind(type);
+  if (!kind) {
+    rotary.unsupported = "rope_scaling " + one_line(type, 40);
     return;
   }
-  if (type == "linear") {
-    rotary.linear_factor = scaling.number("factor", 1.0, most_factor);
-  } else if (type == "llama3") {
-    Llama3FrequencyScaling& llama3 = rotary.llama3.emplace();
-    llama3.factor = scaling.number("factor", llama3.factor, most_factor);
-    llama3.low_freq_factor = scaling.number("low_freq_factor", llama3.low_freq_factor, most_factor);
-    llama3.high_freq_factor = scaling.number("high_freq_factor", llama3.high_freq_factor, most_factor);
-    llama3.original_max_position_embeddings =
-        scaling.number("original_max_position_embeddings",
-                       most_tokens.value_or(llama3.original_max_position_embeddings), most_factor);
-    if (llama3.high_freq_factor <= llama3.low_freq_factor)
-      scaling.refuse_got("the ranges of slow and fast frequencies overlap",
-                         fmt::format("low_freq_factor = {}, high_freq_factor = {}", llama3.low_freq_factor,
-                                     llama3.high_freq_factor),
-                         "high_freq_factor above low_freq_factor");
-  } else {
-    rotary.unsupported = "rope_scaling " + one_line(type, 40);
-  }
+  RotaryScaling& read = rotary.scaling.emplace(read_rotary_scaling(scaling, *kind));
+  const std::optional<double> longest = number_under(config, {"max_position_embeddings"});
+  std::optional<double>& original = read.original_max_position_embeddings;
+  if (*kind == RotaryScalingKind::dynamic)
+    original = longest.value_or(2048.0);
+  else if (const auto own = number_under(config, {"original_max_position_embeddings"}))
+    original = own;
+  else if (!original)
+    original = longest.value_or(*kind == RotaryScalingKind::llama3 ? 8192.0 : 2048.0);
+  if (!read.factor)
+    read.factor = *kind == RotaryScalingKind::linear   ? 1.0
+                  : *kind == RotaryScalingKind::llama3 ? 8.0
+                                                       : longest.value_or(*original) / *original;
+  // Whether longrope's lists fit the columns is told where their number is known.
+  const Index width = *kind == RotaryScalingKind::longrope ? 2 * std::ssize(read.short_factor) : 4;
+  if (const std::string problem = rotary_scaling_problem(read, std::max<Index>(2, width)); !problem.empty())
+    scaling.refuse_got("rope_scaling " + problem, type);
 }
 
 // Keys other than those read here. mrope_section gives each pair of columns a position in time, height or
 // width: in a text these are the same number, so types that read it can ignore it.
 void refuse_other_keys(const Json& part, bool reads_sections, ModelRotary& rotary) {
-  constexpr auto known = std::to_array<std::string_view>(
-      {"rope_type", "type", "rope_theta", "partial_rotary_factor", "factor", "low_freq_factor",
-       "high_freq_factor", "original_max_position_embeddings", "max_position_embeddings", "rotary_emb_base",
-       "rotary_pct", "attention_factor"});
+  std::vector<std::string> known = rotary_scaling_keys();
+  known.insert(known.end(), {"rope_type", "type", "rope_theta", "partial_rotary_factor",
+                             "max_position_embeddings", "rotary_emb_base", "rotary_pct"});
   for (const auto& [key, value] : part.items())
     if (!value.is_null() && rotary.unsupported.empty() && std::ranges::find(known, key) == known.end() &&
         !(reads_sections && key == "mrope_section"))
@@ -232,8 +230,7 @@ ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& pat
   if (rotary.share > 1.0)
     config["partial_rotary_factor"].refuse_got("this is not a share of a head's columns",
                                                fmt::format("{}", rotary.share), "a number above 0, at most 1");
-  read_scaling(config.has("rope_scaling") ? scaling : parameters,
-               number_under(config, {"max_position_embeddings"}), rotary);
+  read_scaling(config.has("rope_scaling") ? scaling : parameters, config, rotary);
   // An unknown type is reported as such, so its sections need not be.
   const bool reads_sections = !type || (type->reads & reads::rope_sections) != 0;
   for (const JsonValue* part : std::initializer_list<const JsonValue*>{&scaling, &parameters})
@@ -248,24 +245,22 @@ Index rotary_width(const ModelRotary& rotary, Index head_dim) {
   return width % 2 == 0 ? width : 0;
 }
 
-bool is_plain_rotary(const ModelRotary& rotary, Index head_dim) {
-  return rotary_width(rotary, head_dim) == head_dim && rotary.linear_factor == 1.0 && !rotary.llama3;
-}
-
-std::vector<double> rotary_inverse_frequencies(const ModelRotary& rotary, Index head_dim) {
+Rotation model_rotation(const ModelRotary& rotary, Index head_dim, Index tokens) {
   const Index width = rotary_width(rotary, head_dim);
-  if (width == 0) return {};
-  std::vector<double> frequencies = rotary_inverse_frequencies(width, rotary.base);
-  for (double& frequency : frequencies) frequency /= rotary.linear_factor;
-  if (rotary.llama3) frequencies = scaled_inverse_frequencies(std::move(frequencies), *rotary.llama3);
-  return frequencies;
+  if (width == 0 || (rotary.scaling && !rotary_scaling_problem(*rotary.scaling, width).empty())) return {};
+  Rotation rotation = rotary.scaling ? scaled_rotation(*rotary.scaling, width, rotary.base, tokens)
+                                     : Rotation{rotary_inverse_frequencies(width, rotary.base)};
+  rotation.pairs = rotary.pairs;
+  return rotation;
 }
 
 std::string rotary_text(const ModelRotary& rotary) {
   std::string text = fmt::format("base {}", rotary.base);
+  if (rotary.pairs == RotaryPairs::neighbours) text += ", of neighbouring columns 2j and 2j + 1";
   if (rotary.share < 1.0) text += fmt::format(", of {:g} of each head's columns", rotary.share);
-  if (rotary.linear_factor != 1.0) text += fmt::format(", frequencies divided by {:g}", rotary.linear_factor);
-  if (rotary.llama3) text += ", frequencies scaled as in Llama 3.1";
+  if (rotary.scaling)
+    text += ", scaled: " + rotary_scaling_json(*rotary.scaling)["rope_type"].get<std::string>();
+  if (rotary.scaling && rotary.scaling->factor) text += fmt::format(" by {:g}", *rotary.scaling->factor);
   if (!rotary.unsupported.empty()) text += "; not understood: " + rotary.unsupported;
   return text;
 }

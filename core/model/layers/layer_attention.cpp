@@ -176,8 +176,10 @@ void read_block_sparse(const Reading& read) {
 }
 
 void read_rotary(const Reading& read) {
-  // Cohere 2 rotates only in the layers with a window.
-  if (read.reads(reads::rope_in_windows) && !read.attention.sliding_window) return;
+  // Cohere 2 and EXAONE 4 rotate only in the layers with a window.
+  const bool everywhere =
+      read.reads(reads::rope_without_window) && read.settings.at("sliding_window").is_null();
+  if (read.reads(reads::rope_in_windows) && !everywhere && !read.attention.sliding_window) return;
   if (read.reads(reads::no_rope)) {
     const Json& turned = read.of_layer("no_rope_layers");
     const Index interval = read.settings.whole("no_rope_layer_interval", 4, most_window);
@@ -200,14 +202,14 @@ void read_rotary(const Reading& read) {
           fmt::format("rotary positions are left out: config.json: rotary_dim = {} of {} columns",
                       json_as_written(read.settings.at("rotary_dim"), 40), head_dim(read.layer)));
   }
-  read.attention.rotates_neighbours = read.type.positions == InnerPositions::rotary_neighbours;
+  if (read.type.positions == InnerPositions::rotary_neighbours) rotary.pairs = RotaryPairs::neighbours;
   if (!rotary.unsupported.empty())
     read.warn(fmt::format("this model's rotary positions are not computed: {}", rotary.unsupported));
-  if (rotary.most_positions)
-    read.attention.limits.push_back(
-        {*rotary.most_positions,
-         fmt::format("rope_scaling dynamic: beyond {} tokens the model rotates by other frequencies",
-                     *rotary.most_positions)});
+  // With a share of the columns a scenario has the frequencies as numbers, which follow no length.
+  if (rotary.scaling && rotary.share < 1.0)
+    if (const auto most = rotary_scaling_limit(*rotary.scaling))
+      read.attention.limits.push_back(
+          {*most, fmt::format("rope_scaling: beyond {} tokens the model rotates by other frequencies", *most)});
   if (rotary_width(rotary, read.layer.q_rows / *read.layer.num_heads) > 0)
     read.attention.rotary = std::move(rotary);
   else

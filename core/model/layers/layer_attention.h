@@ -20,9 +20,6 @@ struct LengthLimit {
 
 struct LayerAttention : LayerOptions, PositionOptions {
   std::optional<ModelRotary> rotary;  // nullopt: q and k are not rotated
-  // The model's columns 2j and 2j + 1 rotate together:
-  // read_layer_parameters reorders rows of q and k into halves.
-  bool rotates_neighbours = false;
   // What the model's attention has and this does not, one line each; empty if both are the same.
   std::vector<std::string> warnings;
   std::vector<LengthLimit> limits;

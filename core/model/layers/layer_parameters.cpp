@@ -204,44 +204,6 @@ void read_output(const LayerSource& source, const AttentionLayer& layer, Paramet
   if (layer.has_bias) parameters["out_proj.bias"] = bias_or_zeros(source, layer, stem, E);
 }
 
-// How many pairs of adjacent columns of each head rotate together, 2j and 2j + 1; 0 if none do.
-Index neighbouring_pairs(const AttentionLayer& layer) {
-  const LayerAttention attention = layer_attention(layer);
-  if (!attention.rotates_neighbours || !attention.rotary) return 0;
-  return rotary_width(*attention.rotary, layer.q_rows / *layer.num_heads) / 2;
-}
-
-// Reorders the rows of q and k so that column j rotates together with j + pairs: the result of attention is
-// the same, because both are reordered in the same way.
-void rotate_halves(const AttentionLayer& layer, Index pairs, Parameters& parameters) {
-  const Index D = layer.q_rows / *layer.num_heads, turned = layer.q_rows + layer.k_rows;
-  const auto source = [=](Index row) {
-    const Index column = row % D;
-    if (column >= 2 * pairs) return row;
-    return row - column + (column < pairs ? 2 * column : 2 * (column - pairs) + 1);
-  };
-  for (const char* name : {"q_proj_weight", "k_proj_weight", "in_proj_weight"}) {
-    const auto at = parameters.find(name);
-    if (at == parameters.end()) continue;
-    const Index width = name[0] == 'k' ? layer.key_width : layer.query_width;
-    const Index rows = at->second->size() / width;
-    at->second = rearranged(*at->second, rows, width,
-                            [=](Index r, Index c) { return (r < turned ? source(r) : r) * width + c; });
-  }
-  for (const char* name : {"q_norm.weight", "k_norm.weight"}) {
-    const auto norm = parameters.find(name);
-    if (norm == parameters.end()) continue;
-    const Shape shape = norm->second->shape();
-    const TensorPtr moved =
-        rearranged(*norm->second, norm->second->size(), 0, [=](Index r, Index) { return source(r); });
-    norm->second = std::make_shared<const Tensor>(moved->is_outline() ? Tensor::outline(shape, moved->dtype())
-                                                                      : moved->reshaped(shape));
-  }
-  if (const auto bias = parameters.find("in_proj_bias"); bias != parameters.end())
-    bias->second = rearranged(*bias->second, bias->second->size(), 0,
-                              [=](Index r, Index) { return r < turned ? source(r) : r; });
-}
-
 // One array as it is; arrays of the heads one below the other, (H,D).
 TensorPtr norm_weight(const LayerSource& source, const std::vector<std::string>& names) {
   std::vector<TensorPtr> heads;
@@ -269,7 +231,6 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
     parameters["q_norm.weight"] = norm_weight(source, layer.q_norms);
     parameters["k_norm.weight"] = norm_weight(source, layer.k_norms);
   }
-  if (const Index pairs = neighbouring_pairs(layer); pairs > 0) rotate_halves(layer, pairs, parameters);
   read_output(source, layer, parameters);
   if (layer.has_bias_kv)
     for (const char* name : {"bias_k", "bias_v"}) parameters[name] = read(source, layer, name, "");

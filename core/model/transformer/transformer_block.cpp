@@ -325,7 +325,7 @@ void check_nothing_else(const TransformerConfig& config, const ModelFiles& files
 // it (core/attention/score_path.h).
 Rows on_path(const TransformerConfig& config, const LayerOptions& options, const TensorPtr& weight,
              const Rows& x, Index heads) {
-  if (!options.qk_norm && config.rotary_inverse_frequencies.empty()) return x;
+  if (!options.qk_norm && !config.rotation) return x;
   const Norm norm{options.qk_norm_kind, options.qk_norm_epsilon, options.qk_norm_offset};
   Tensor joined = Tensor::unwritten(Shape{{"N", 1}, {"L", x.rows()}, {"H·D", x.cols()}}, DType::f32);
   matrix<float>(joined) = x;
@@ -335,8 +335,7 @@ Rows on_path(const TransformerConfig& config, const LayerOptions& options, const
   normalise(QkNorm::whole, joined);
   Tensor rows = split_heads(joined, heads, "H", "D");
   normalise(QkNorm::per_head, rows);
-  if (!config.rotary_inverse_frequencies.empty())
-    rows = rotary_embedding(rows, config.rotary_inverse_frequencies);
+  if (config.rotation) rows = rotary_embedding(rows, config.rotation);
   normalise(QkNorm::per_head_after_rotary, rows);
   return matrix<float>(merge_heads(rows, nullptr, "H·D"));
 }

@@ -230,12 +230,20 @@ void read_positions_inside(TransformerConfig& config, const Settings& settings, 
   config.positions = PositionKind::rotary;
   if (!rotary.unsupported.empty())
     fail(settings.place(), "these rotary positions are not computed", rotary.unsupported, "");
-  config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
-  if (config.rotary_inverse_frequencies.empty()) {
+  const Index width = rotary_width(rotary, config.head_dim);
+  if (const std::string problem = rotary.scaling ? rotary_scaling_problem(*rotary.scaling, width) : "";
+      width > 0 && !problem.empty())
+    fail(settings.place(), "rope_scaling " + problem, "", "");
+  config.rotation = model_rotation(rotary, config.head_dim);
+  if (!config.rotation) {
     fail(settings.place(), "rotary positions rotate pairs of columns",
          fmt::format("{:g} of a head's {}", rotary.share, config.head_dim), "an even number of columns");
   }
   config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
+  // Longer texts are rotated by other frequencies, which are not known yet.
+  if (rotary.scaling)
+    config.max_positions =
+        std::min(config.max_positions, rotary_scaling_limit(*rotary.scaling).value_or(config.max_positions));
 }
 
 void read_positions(TransformerConfig& config, const Settings& settings, const ModelFiles& files,

@@ -115,8 +115,8 @@ struct TransformerConfig {
   // RoBERTa's pad_token_id: the position of every such token is this row, and the others count on without it.
   // first_position is one more.
   std::optional<Index> padding_id;
-  std::vector<double> rotary_inverse_frequencies;  // for rotary positions; empty: there are none
-  std::vector<double> alibi_slopes;                // for ALiBi, one per head; empty: there are none
+  Rotation rotation;                 // for rotary positions; none: there are none
+  std::vector<double> alibi_slopes;  // for ALiBi, one per head; empty: there are none
   std::optional<bool> tie_word_embeddings;
 };
 

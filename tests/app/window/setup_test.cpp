@@ -43,6 +43,7 @@ TEST_CASE("every row of the setup has a key, and the scenario's format has that 
   for (Scenario& scenario : scenarios) {
     scenario.mask.alibi = scenario.mask.is_causal = true;
     scenario.attention.qk_norm = QkNorm::per_head;
+    scenario.attention.rotary_base = 10000.0;
     for (const SetupSetting& setting : setup_settings(scenario)) {
       CAPTURE(setting.id);
       rows.insert(setting.id);
@@ -54,7 +55,7 @@ TEST_CASE("every row of the setup has a key, and the scenario's format has that 
       CHECK(std::ranges::find(keys, setup_key(setting.id), &ScenarioKey::path) != keys.end());
     }
   }
-  CHECK(rows.size() == 39);
+  CHECK(rows.size() == 41);
   CHECK(setup_key("setup/fill") == "mask.value");
   CHECK(setup_key("setup/head_dim") == "attention.head_dim");
   CHECK(setup_key("setup/fully_masked_rows") == "mask.fully_masked_rows");

@@ -101,6 +101,8 @@ AttentionOptions read_options(const Json& json) {
   read(json, "add_zero_attn", o.add_zero_attn);
   read(json, "rotary_base", o.rotary_base);
   read(json, "rotary_inverse_frequencies", o.rotary_inverse_frequencies);
+  read(json, "rotary_factor", o.rotary_factor);
+  if (json.value("rotary_pairs", "") == "neighbours") o.rotary_pairs = RotaryPairs::neighbours;
   read(json, "qk_norm_offset", o.qk_norm_offset);
   read(json, "qk_norm_epsilon", o.qk_norm_epsilon);
   read(json, "scale", o.scale);

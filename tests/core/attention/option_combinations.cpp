@@ -120,6 +120,12 @@ void rotate_by_position(AttentionInputs& inputs) {
   if (!t.bias_k && !t.static_k && !inputs.options.add_zero_attn) inputs.options.rotary_base = 10.0;
 }
 
+AttentionInputs with_neighbours(AttentionInputs inputs) {
+  inputs.options.rotary_pairs = RotaryPairs::neighbours;
+  inputs.options.rotary_factor = 1.25;
+  return inputs;
+}
+
 AttentionInputs with_frequencies(AttentionInputs inputs, std::vector<double> frequencies) {
   inputs.options.rotary_inverse_frequencies = std::move(frequencies);
   return inputs;
@@ -279,6 +285,10 @@ std::vector<NamedInputs> single_option_inputs() {
       {"rotary, three pairs", with_frequencies(plain_inputs(4, 2, 6), {1.0, 0.3, 0.1})},
       {"clip_qkv", with_clip(plain_inputs())},
       {"clip_qkv, rotary", with_clip(with_frequencies(plain_inputs(4, 2, 6), {1.0, 0.3, 0.1}))},
+      {"rotary of neighbours, with a factor",
+       with_neighbours(with_frequencies(plain_inputs(4, 2, 6), {1.0, 0.3, 0.1}))},
+      {"rotary of neighbours, a part of each head",
+       with_neighbours(with_frequencies(plain_inputs(2, 1, 5), {0.7}))},
       {"rotary, a part of each head", with_frequencies(plain_inputs(2, 1, 5), {0.7})}};
   for (const auto& [name, place] : {std::pair("per head", QkNorm::per_head),
                                     {"whole", QkNorm::whole},

@@ -37,15 +37,15 @@ std::string rotary_refusal(const std::function<void(AttentionInputs&)>& change) 
 TEST_CASE("q and k are turned between the split and the scores, keys from position 0 on") {
   const TracePtr trace = reference_forward(rotary_inputs());
   const TraceTensors& t = trace->tensors;
-  const std::vector<double> frequencies = rotary_inverse_frequencies(6, 100.0);
-  CHECK(identical(*t.q_rotary, rotary_embedding(*t.q_heads, frequencies)));
-  CHECK(identical(*t.k_rotary, rotary_embedding(*t.k_heads, frequencies)));
+  const Rotation rotation{rotary_inverse_frequencies(6, 100.0)};
+  CHECK(identical(*t.q_rotary, rotary_embedding(*t.q_heads, rotation)));
+  CHECK(identical(*t.k_rotary, rotary_embedding(*t.k_heads, rotation)));
   CHECK(t.q_rotary->shape().letters() == "(N,H,L,D)");
   CHECK(t.k_rotary->shape().letters() == "(N,G,S,D)");
   AttentionInputs bottom_right = rotary_inputs();
   bottom_right.options.causal_alignment = CausalAlignment::bottom_right;
   const TracePtr aligned = reference_forward(bottom_right);
-  CHECK(identical(*aligned->tensors.q_rotary, rotary_embedding(*t.q_heads, frequencies, 2)));
+  CHECK(identical(*aligned->tensors.q_rotary, rotary_embedding(*t.q_heads, rotation, 2)));
   CHECK(identical(*aligned->tensors.k_rotary, *t.k_rotary));
 }
 
@@ -159,10 +159,10 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
   heads.tensors.value = random_tensor({{"N", 1}, {"G", 2}, {"S", 3}, {"Dv", 4}}, "value");
   const auto turned = [](const Tensor& x) {
     Tensor out = x;
-    const std::vector<double> frequencies = rotary_inverse_frequencies(4, 1e4);
+    const Rotation rotation{rotary_inverse_frequencies(4, 1e4)};
     for (Index row = 0; row < x.size() / 4; ++row) {
       for (Index j = 0; j < 2; ++j) {
-        const double angle = static_cast<double>(row % 3) * frequencies[static_cast<std::size_t>(j)];
+        const double angle = rotation.angle(row % 3, j);
         const double a = x.flat(row * 4 + 2 * j), b = x.flat(row * 4 + 2 * j + 1);
         out.set_flat(row * 4 + 2 * j, a * std::cos(angle) - b * std::sin(angle));
         out.set_flat(row * 4 + 2 * j + 1, b * std::cos(angle) + a * std::sin(angle));
@@ -184,9 +184,9 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
       all += cause.text;
     return all;
   };
-  const std::vector<double> frequencies = rotary_inverse_frequencies(4, 1e4);
+  const Rotation rotation{rotary_inverse_frequencies(4, 1e4)};
   CHECK(told(*neighbours.tensors.query).starts_with("theirs turns neighbouring columns"));
-  CHECK_CONTAINS(told(rotary_embedding_gradient(*heads.tensors.query, frequencies)), "turns the other way");
-  CHECK_CONTAINS(told(rotary_embedding(*heads.tensors.query, frequencies, 1)), "counts positions from 1");
+  CHECK_CONTAINS(told(rotary_embedding_gradient(*heads.tensors.query, rotation)), "turns the other way");
+  CHECK_CONTAINS(told(rotary_embedding(*heads.tensors.query, rotation, 1)), "counts positions from 1");
   CHECK_CONTAINS(causes(heads, neighbours), "turns neighbouring columns (2j, 2j + 1) together");
 }

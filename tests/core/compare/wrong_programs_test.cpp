@@ -131,9 +131,9 @@ StageChange blocked(const std::function<bool(const Trace&, Index n, Index l, Ind
 
 StageChange turned(Id rotary_heads, Id heads, double direction, Index first) {
   return {rotary_heads, [=](const Trace& t) {
-            std::vector<double> frequencies = rotary_inverse_frequencies(t.options);
-            for (double& frequency : frequencies) frequency *= direction;
-            return rotary_embedding(*t.tensor(heads), frequencies, first);
+            Rotation rotation = rotation_of(t.options);
+            for (double& frequency : rotation.inverse_frequencies) frequency *= direction;
+            return rotary_embedding(*t.tensor(heads), rotation, first);
           }};
 }
 

@@ -87,9 +87,10 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   const PositionOptions& of_positions = first.options;
   [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, rotary_frequencies, mask_value,
                                 fully_masked_rows, head_gain, frozen_heads] = of_operator;
-  [[maybe_unused]] const auto& [zero_row, rotary_base, scale, softcap, clip_qkv, qk_norm, qk_norm_kind,
-                                qk_norm_offset, qk_norm_epsilon, temperature, dropout, dropout_seed,
-                                need_weights, average_attn_weights, residual, layer_norm] = of_layer;
+  [[maybe_unused]] const auto& [zero_row, rotary_base, rotary_pairs, rotary_factor, scale, softcap, clip_qkv,
+                                qk_norm, qk_norm_kind, qk_norm_offset, qk_norm_epsilon, temperature, dropout,
+                                dropout_seed, need_weights, average_attn_weights, residual, layer_norm] =
+      of_layer;
   [[maybe_unused]] const auto& [is_causal, causal_alignment, sliding_window, alibi, alibi_scale] = of_positions;
   const AttentionSizes s = attention_sizes(first);
   std::vector<FollowingInputs> all;
@@ -136,6 +137,11 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   add("causal_alignment", attention,
       [](Options& o, Arrays&) { o.causal_alignment = CausalAlignment::bottom_right; });
   add("window", attention, [](Options& o, Arrays&) { o.sliding_window = 9; });
+  if (rotary_base) {
+    add("neighbours in pairs", attention,
+        [](Options& o, Arrays&) { o.rotary_pairs = RotaryPairs::neighbours; });
+    add("a factor of the rotation", attention, [](Options& o, Arrays&) { o.rotary_factor = 1.2; });
+  }
   if (rotary_base) add("no rotary base", attention, [](Options& o, Arrays&) { o.rotary_base.reset(); });
   if (D % 2 == 0 && !zero_row && !first.tensors.bias_k && !first.tensors.static_k) {
     add("another rotary base", attention, [](Options& o, Arrays&) {

@@ -425,9 +425,10 @@ const std::vector<PageClaim> claims{
 
 std::span<const PageClaim> page_claims() {
   static const std::vector<PageClaim> all = [] {
-    std::vector<PageClaim> both = claims, trained = training_claims();
-    both.insert(both.end(), trained.begin(), trained.end());
-    return both;
+    std::vector<PageClaim> joined = claims;
+    for (const std::vector<PageClaim>& more : {training_claims(), since_claims()})
+      joined.insert(joined.end(), more.begin(), more.end());
+    return joined;
   }();
   return all;
 }

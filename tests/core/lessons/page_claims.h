@@ -18,5 +18,7 @@ struct PageClaim {
 std::span<const PageClaim> page_claims();
 // Those among them of the pages whose models are trained when they open.
 std::vector<PageClaim> training_claims();
+// Those of the lesson on what changed since 2017.
+std::vector<PageClaim> since_claims();
 
 }  // namespace headwise::lessons_test

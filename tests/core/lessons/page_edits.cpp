@@ -35,6 +35,11 @@ class Editor {
     set("gains of −2", list, std::optional(std::vector<double>(heads, -2.0)));
     set("no gains", list, std::optional<std::vector<double>>());
   }
+  void field(std::string_view, std::string_view, std::optional<RotaryScaling>& scaling) {
+    std::optional<RotaryScaling> linear(std::in_place);
+    linear->factor = 4.0;
+    set("RoPE scaled by 4", scaling, linear);
+  }
   void valid_lens(std::string_view, std::string_view, MaskSpec& mask) {
     for (const std::int64_t length : {0, 1, 3, 5, 12})
       set(fmt::format("valid_lens {}", length), mask.valid_lens,

@@ -27,6 +27,9 @@ void change(std::vector<double>& value) {
 void change(std::vector<std::vector<std::int64_t>>& value) {
   value.push_back({1});
 }
+void change(RotaryScaling& value) {
+  value.factor = 4.0;
+}
 void change(FrozenHeads& value) {
   value.heads.push_back(0);
 }

@@ -150,34 +150,42 @@ TEST_CASE(
   CHECK(read(R"({"rotary_emb_base": 5000, "rotary_pct": 0.25})").share == 0.25);
   CHECK(read(R"({"model_type": "gpt_neox"})").share == 0.25);
   CHECK(read(R"({"model_type": "gpt_neox", "rope_parameters": {"partial_rotary_factor": 0.5}})").share == 0.5);
-  CHECK(is_plain_rotary(read(R"({"rope_scaling": null})"), 64));
+  CHECK_FALSE(read(R"({"rope_scaling": null})").scaling);
   CHECK(rotary_width(read(R"({"rotary_pct": 0.25})"), 64) == 16);
   CHECK(rotary_width(ModelRotary{}, 5) == 0);
 }
 
 TEST_CASE("frequencies are scaled as rope_scaling has it") {
-  const std::vector<double> linear =
-      rotary_inverse_frequencies(read(R"({"rope_scaling": {"type": "linear", "factor": 4}})"), 8);
-  CHECK(linear == std::vector<double>{0.25, 0.025, 0.0025, 0.00025});
+  const Rotation linear = model_rotation(read(R"({"rope_scaling": {"type": "linear", "factor": 4}})"), 8);
+  CHECK(linear.inverse_frequencies == std::vector<double>{0.25, 0.025, 0.0025, 0.00025});
   const ModelRotary llama3 = read(R"({"rope_theta": 500000, "rope_scaling": {"rope_type": "llama3", "factor": 8,
       "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}})");
-  CHECK_FALSE(is_plain_rotary(llama3, 128));
-  CHECK(rotary_inverse_frequencies(llama3, 128)[34] == doctest::Approx(0.0001785078127679964).epsilon(1e-13));
-  CHECK(rotary_text(llama3) == "base 500000, frequencies scaled as in Llama 3.1");
-  // Where it is not written, the longest text of training is meant.
-  const ModelRotary unwritten =
-      read(R"({"max_position_embeddings": 1024, "rope_theta": 500000, "rope_scaling": {"rope_type":
-      "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4}})");
-  CHECK(unwritten.llama3->original_max_position_embeddings == 1024);
+  CHECK(model_rotation(llama3, 128).inverse_frequencies[34] ==
+        doctest::Approx(0.0001785078127679964).epsilon(1e-13));
+  CHECK(rotary_text(llama3) == "base 500000, scaled: llama3 by 8");
+  // Where it is not written, the longest text of training is meant; one beside the scaling is meant before.
+  const auto original = [](const std::string& config) {
+    return read(config).scaling->original_max_position_embeddings;
+  };
+  CHECK(original(R"({"max_position_embeddings": 1024, "rope_scaling": {"rope_type": "llama3"}})") == 1024);
+  CHECK(original(R"({"max_position_embeddings": 1024, "rope_parameters": {"rope_type": "yarn", "factor": 4,
+      "original_max_position_embeddings": 256}})") == 256);
+  const ModelRotary phi = read(R"({"max_position_embeddings": 1024, "original_max_position_embeddings": 64,
+      "rope_scaling": {"type": "longrope", "short_factor": [1, 2], "long_factor": [3, 4],
+      "original_max_position_embeddings": 128}})");
+  CHECK(phi.scaling->original_max_position_embeddings == 64);
+  CHECK(phi.scaling->factor == 16);
 }
 
 TEST_CASE("what is not understood is named, and what cannot be is refused") {
-  CHECK(read(R"({"rope_scaling": {"type": "yarn", "factor": 4}})").unsupported == "rope_scaling yarn");
+  CHECK(read(R"({"rope_scaling": {"type": "su", "factor": 4}})").unsupported == "rope_scaling su");
   CHECK(read(R"({"rope_scaling": {"type": "dynamic", "factor": 4}})").unsupported.empty());
   CHECK_FALSE(read(R"({"model_type": "llama4"})").unsupported.empty());
   for (const char* wrong :
        {R"({"rope_theta": 0})", R"({"rope_theta": "big"})", R"({"rope_theta": 1e300})",
         R"({"rotary_pct": 1.5})", R"({"rope_scaling": {"type": "linear", "factor": -1}})",
+        R"({"rope_scaling": {"type": "longrope", "short_factor": [1], "long_factor": [1, 2]}})",
+        R"({"rope_scaling": {"type": "yarn", "factor": 4, "truncate": "no"}})",
         R"({"rope_scaling": {"type": "llama3", "low_freq_factor": 4, "high_freq_factor": 4}})"}) {
     CAPTURE(wrong);
     CHECK_THROWS_WITH_AS(read(wrong), doctest::Contains("config.json"), Error);

@@ -137,8 +137,8 @@ TEST_CASE("settings of config.json that are computed otherwise are named with th
   check_contains(refusal_of_config("gpt2", "scale_attn_by_inverse_layer_idx", true),
                  "scale_attn_by_inverse_layer_idx");
   check_contains(refusal_of_config("llama", "model_type", "gemma"), "gemma");
-  check_contains(refusal_of_config("llama", "rope_scaling", Json{{"rope_type", "yarn"}, {"factor", 2.0}}),
-                 "yarn");
+  check_contains(refusal_of_config("llama", "rope_scaling", Json{{"rope_type", "su"}, {"factor", 2.0}}),
+                 "rope_scaling su");
   check_contains(refusal_of_config("llama", "head_dim", 8), "head_dim");
   check_contains(refusal_of_config("qwen2", "layer_types", Json{"full_attention", "sliding_attention"}),
                  "layer_types");
@@ -149,9 +149,13 @@ TEST_CASE("settings of config.json that are computed otherwise are named with th
   check_contains(refusal_of_config("bloom", "apply_residual_connection_post_layernorm", true),
                  "apply_residual_connection_post_layernorm");
   check_contains(refusal_of_config("bloom", "model_type", "falcon"), "falcon");
-  check_contains(refusal_of_config("phi3", "rope_scaling", Json{{"type", "longrope"}}), "longrope");
+  check_contains(refusal_of_config("phi3", "rope_scaling", Json{{"type", "longrope"}}), "short_factor");
+  check_contains(
+      refusal_of_config("phi3", "rope_scaling",
+                        Json{{"type", "longrope"}, {"short_factor", {1, 1}}, {"long_factor", {1, 1}}}),
+      "2 numbers in short_factor");
   check_contains(refusal_of_config("gpt_neox", "model_type", "gpt_neox_japanese"), "gpt_neox_japanese");
-  check_contains(refusal_of_config("gpt_neox", "rope_scaling", Json{{"rope_type", "yarn"}}), "yarn");
+  check_contains(refusal_of_config("gpt_neox", "rope_scaling", Json{{"rope_type", "su"}}), "rope_scaling su");
   check_contains(refusal_of_config("gpt_neox", "rotary_pct", 0.4), "0.4 of a head's 8");
 }
 

@@ -1,0 +1,100 @@
+// How RoPE's frequencies are stretched: the numbers of transformers, and scenarios that ask for it.
+#include "core/attention/rotary_scaling.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/attention/reference_backend.h"
+#include "core/model/config/model_config.h"
+#include "core/scenario/scenario_inputs.h"
+#include "core/scenario/scenario_json.h"
+#include "tests/checks.h"
+
+namespace headwise::test {
+namespace {
+
+const char* const yarn = R"({"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 8})";
+
+Scenario rotated(const std::string& attention) {
+  return scenario_from_json(R"({"headwise": 1, "inputs": {"query_length": 12}, "attention": {"embed_dim": 16,
+    "num_heads": 2, )" + attention +
+                                "}}",
+                            "test");
+}
+
+AttentionInputs inputs_of(const std::string& attention) {
+  return make_scenario_inputs(rotated(attention), DType::f64).attention;
+}
+
+std::string refused(const std::string& attention) {
+  return refusal_line([&] { inputs_of(attention); }, ExitStatus::usage);
+}
+
+}  // namespace
+
+// tests/golden/make_rotary_scaling_golden.py: transformers computes them in f32.
+TEST_CASE("frequencies and factor are those of transformers, for every type and length of text") {
+  std::ifstream file(HEADWISE_SOURCE_DIR "/tests/golden/rotary_scalings.json");
+  const auto golden = nlohmann::json::parse(file);
+  REQUIRE(golden["cases"].size() >= 100);
+  for (const auto& given : golden["cases"]) {
+    CAPTURE(given.dump());
+    const ModelRotary rotary = read_model_rotary(given["config"], "config.json");
+    REQUIRE(rotary.unsupported == "");
+    const Rotation rotation = model_rotation(rotary, given["head_dim"], given["tokens"]);
+    const auto expected = given["inverse_frequencies"].get<std::vector<double>>();
+    REQUIRE(rotation.inverse_frequencies.size() == expected.size());
+    for (std::size_t pair = 0; pair < expected.size(); ++pair)
+      CHECK(rotation.inverse_frequencies[pair] == doctest::Approx(expected[pair]).epsilon(2e-6));
+    CHECK(rotation.factor == doctest::Approx(given["factor"].get<double>()).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("a scenario's rotary_scaling is that of its base's frequencies, with its factor") {
+  const AttentionInputs scaled = inputs_of(fmt::format(R"("rotary_base": 100, "rotary_scaling": {})", yarn));
+  RotaryScaling scaling;
+  scaling.kind = RotaryScalingKind::yarn;
+  scaling.factor = 4.0;
+  scaling.original_max_position_embeddings = 8.0;
+  const Rotation expected = scaled_rotation(scaling, 8, 100.0, 12);
+  CHECK(rotation_of(scaled.options) == expected);
+  CHECK(expected.factor > 1.1);
+  CHECK(identical(
+      *reference_forward(scaled)->tensors.scores,
+      *reference_forward(
+           inputs_of(fmt::format(
+               R"("rotary_inverse_frequencies": [{:.17g}, {:.17g}, {:.17g}, {:.17g}], "rotary_factor": {:.17g})",
+               expected.inverse_frequencies[0], expected.inverse_frequencies[1],
+               expected.inverse_frequencies[2], expected.inverse_frequencies[3], expected.factor)))
+           ->tensors.scores));
+  // 12 positions are more than the 8 of training: of the dynamic type that depends on the text.
+  const auto base_of = [](int length) {
+    const std::string dynamic =
+        R"("rotary_base": 100, "rotary_scaling": {"type": "dynamic", "factor": 2, "original_max_position_embeddings": )";
+    return inputs_of(dynamic + std::to_string(length) + "}").options.rotary_inverse_frequencies[1];
+  };
+  CHECK(base_of(12) == rotary_inverse_frequencies(8, 100.0)[1]);
+  CHECK(base_of(11) < base_of(12));
+}
+
+TEST_CASE("a rotary_scaling is written as it was read, and refused with its remedy") {
+  const Scenario scenario = rotated(fmt::format(R"("rotary_base": 100, "rotary_scaling": {})", yarn));
+  const Scenario again = scenario_from_json(scenario_to_json(scenario), "again");
+  CHECK(again.attention.rotary_scaling == scenario.attention.rotary_scaling);
+  CHECK_CONTAINS(refused(fmt::format(R"("rotary_scaling": {})", yarn)),
+                 "set the base, or rotary_scaling to null");
+  CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "yarn"})"), "has no factor");
+  CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "yarn", "factor": 4})"),
+                 "original_max_position_embeddings");
+  CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "su"})"),
+                 "linear, dynamic, llama3, yarn or longrope");
+  CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "linear", "factr": 4})"),
+                 "factor");
+  CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "longrope",
+    "original_max_position_embeddings": 8, "short_factor": [1, 1], "long_factor": [1, 1]})"),
+                 "has 2 numbers in short_factor, but 8 columns are rotated");
+}
+
+}  // namespace headwise::test
