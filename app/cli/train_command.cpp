@@ -36,8 +36,8 @@ struct TrainWords {
   std::string length, symbols, layers, width, heads, kv_heads, head_width, positions, dropout;
   std::vector<std::string> frozen;
   bool no_feed_forward = false, no_norms = false, no_out_projection = false, no_causal = false,
-       no_scale = false, tied = false, equal_heads = false, equal_but_output = false, resume = false,
-       json = false;
+       no_scale = false, qk_norm = false, tied = false, equal_heads = false, equal_but_output = false,
+       resume = false, json = false;
   std::string beside;
   std::string optimiser, learning_rate, weight_decay, clip, warm_up, cosine, batch;
 };
@@ -108,6 +108,7 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
                "No W_O: the concatenated heads are the output");
   options.flag("--no-causal", words.no_causal, "Each token sees those after it, too");
   options.flag("--no-scale", words.no_scale, "Scores without 1/√D");
+  options.flag("--qk-norm", words.qk_norm, "Each head's rows of q and k brought to one length");
   options.flag("--tied", words.tied, "The unembedding is the embedding");
   options.flag("--heads-begin-equal", words.equal_heads, "Every head begins as head 0");
   options.flag("--heads-begin-equal-but-output", words.equal_but_output,
@@ -161,6 +162,7 @@ TrainingSettings settings_of(const TrainWords& words, const TrainTask& task) {
   model.out_projection = !words.no_out_projection;
   model.causal = !words.no_causal;
   model.scaled = !words.no_scale;
+  model.qk_norm = words.qk_norm;
   model.tied = words.tied;
   model.heads_begin_equal = words.equal_heads || words.equal_but_output;
   model.equal_out_projection = !words.equal_but_output;

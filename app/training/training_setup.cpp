@@ -192,6 +192,9 @@ void draw_part_rows(DraftRows& rows) {
       model.causal);
   rows.flag({"training/setup/scaled", "scale 1/√D", "", "Divides the scores by √D before the softmax."},
             model.scaled);
+  rows.flag({"training/setup/qk_norm", "QK-norm", "",
+             "Brings each head's rows of q and k to one length before the scores, which then stay below √D."},
+            model.qk_norm);
   rows.flag({"training/setup/out_projection", "output projection W_O", "",
              "Mixes what the heads found. Off: their outputs side by side are the output."},
             model.out_projection);

@@ -331,6 +331,9 @@ def attention(x, name, factors):
 #if rotary
     q, k = rotate(q), rotate(k)
 #end
+#if qk_norm
+    q, k = (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6) for y in (q, k))
+#end
 #if grouped
     k, v = (y.repeat_interleave(HEADS // KV_HEADS, 1) for y in (k, v))
 #end

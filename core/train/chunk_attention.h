@@ -45,6 +45,39 @@ void rotate(const Work& work, Real* in, bool back) {
     }
 }
 
+constexpr Real qk_norm_epsilon = static_cast<Real>(1e-6);
+
+// Not aligned: a head begins anywhere in its row.
+using HeadRow = Eigen::Map<Eigen::Array<Real, 1, Eigen::Dynamic>>;
+
+// f(x, row of `grad`, inverse) for each row of q and k of each head; all of `inverse` (rows,H+G) in turn.
+template <class F>
+void for_query_and_key_rows(const Work& work, Real* in, Real* grad, Real* inverse, F&& f) {
+  const Index heads = work.heads + work.kv_heads;
+  for (Index row = 0; row < work.sequences * work.tokens; ++row)
+    for (Index head = 0; head < heads; ++head) {
+      const Index at = row * work.in_step + head * work.head_width;
+      f(HeadRow(in + at, work.head_width), HeadRow((grad ? grad : in) + at, work.head_width),
+        inverse[row * heads + head]);
+    }
+}
+
+// Each row x of q and k becomes x/√(mean x² + ε). Its length does not depend on the rotation before it.
+void normalise(const Work& work, Real* in, Real* inverse) {
+  for_query_and_key_rows(work, in, nullptr, inverse, [](HeadRow x, HeadRow, Real& own) {
+    own = 1 / Eigen::numext::sqrt(x.square().mean() + qk_norm_epsilon);
+    x *= own;
+  });
+}
+
+// And its gradient g becomes (g − x·mean(g∘x))/√(…), where x is the row as it was normalised.
+void normalise_backward(const Work& work, Real* in, Real* grad, Real* inverse) {
+  for_query_and_key_rows(work, in, grad, inverse, [](HeadRow x, HeadRow g, Real own) {
+    const Real along = (g * x).mean();
+    g = (g - along * x) * own;
+  });
+}
+
 // A number for each query, that is for each column of a map: as many as stay in registers while all keys are
 // gone through, in a loop over the rows: Eigen 3.4 broadcasts a row (rowwise()) number by number.
 using Queries = Eigen::Array<Real, 1, train_padding>;
@@ -91,6 +124,7 @@ Rows dropped_map(const Rows& map, const Real* factors, Rows to) {
 // heads (rows,H·D) = attention of q, k and v in `in`; the maps are kept in layer.weights.
 void attend(const Work& work, const LayerRows<Real>& layer, const Real* dropout) {
   if (work.cosines) rotate(work, layer.in, false);
+  if (work.qk_norm) normalise(work, layer.in, layer.inverse);
   Rows transposed = rows_at(work.scratch.transposed, work.head_width, work.token_step, work.token_step);
   for (Index n = 0; n < work.sequences; ++n)
     for (Index head = 0; head < work.heads; ++head) {
@@ -127,6 +161,7 @@ void attend_backward(const Work& work, const LayerRows<Real>& layer, const Real*
       multiply(grad_map.transpose(), in.key, grad.query);
       multiply(grad_map, in.query, grad.key, further);
     }
+  if (work.qk_norm) normalise_backward(work, layer.in, grad_in, layer.inverse);
   if (work.cosines) rotate(work, grad_in, true);
 }
 

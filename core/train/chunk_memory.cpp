@@ -55,6 +55,7 @@ void set_sizes(const TrainModelConfig& config, Index length, ChunkWork<T>& work)
   work.norms = config.norms;
   work.relu = config.activation == TrainActivation::relu;
   work.causal = config.causal;
+  work.qk_norm = config.qk_norm;
   work.scale = config.scaled ? static_cast<T>(1.0 / std::sqrt(static_cast<double>(work.head_width))) : T(1);
 }
 
@@ -72,6 +73,7 @@ void divide_memory(Divider<T>& divider, bool drops, ChunkWork<T>& work, std::vec
     LayerRows<T>& layer = work.layer[i];
     layer.attention_input = take_norm(divider, rows, work.width_step);
     layer.in = divider.take(rows * work.in_step);
+    layer.inverse = work.qk_norm ? divider.take(rows * (work.heads + work.kv_heads)) : nullptr;
     layer.weights = divider.take(maps);
     layer.heads = divider.take(rows * work.heads_step);
     layer.feed_forward_input = take_norm(divider, rows, work.hidden > 0 ? work.width_step : 0);

@@ -47,7 +47,8 @@ struct NormRows {
 template <class T>
 struct LayerRows {
   NormRows<T> attention_input, feed_forward_input;
-  T* in;       // q, k and v (rows,H·D+2·G·D), after rotation
+  T* in;       // q, k and v (rows,H·D+2·G·D), after rotation and norm
+  T* inverse;  // 1 over the root of the mean square that q and k had (rows,H+G), or null
   T* weights;  // (sequences,H,S,T): transposed maps, so that the softmax runs across neighbouring numbers
   T* heads;    // concatenated head outputs (rows,H·D)
   T* before;   // of the activation (rows,F)
@@ -80,7 +81,7 @@ struct ChunkWork {
 
   Index layers, width, heads, kv_heads, head_width, hidden, vocabulary;
   Index width_step, in_step, heads_step, hidden_step, wide_step, vocabulary_step, token_step;
-  bool norms, relu, causal;
+  bool norms, relu, causal, qk_norm;
   T scale;
   const T* sinusoids;        // (T,E), or null
   const T *cosines, *sines;  // (T,D/2), or null: nothing is rotated

@@ -90,6 +90,7 @@ void visit_model(Visitor& visit, Config& config) {
   visit("position_embedding_type", config.positions, positions_words);
   visit("is_causal", config.causal);
   visit("scale_attn_weights", config.scaled);
+  visit("qk_norm", config.qk_norm);
   visit("out_projection", config.out_projection);
   visit("tie_word_embeddings", config.tied);
   visit("attention_dropout", config.dropout);

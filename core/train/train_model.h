@@ -46,6 +46,8 @@ struct TrainModelConfig {
   TrainPositions positions = TrainPositions::learned;
   bool causal = true;
   bool scaled = true;  // scores · 1/√D; false: · 1
+  bool qk_norm =
+      false;  // each head's rows of q and k over the root of their mean square, without weights, ε = 1e-6
   bool out_projection =
       true;              // W_O and its bias; false: the concatenated heads are the output, and H·D must be E
   bool tied = false;     // the unembedding is the embedding

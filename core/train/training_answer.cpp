@@ -249,6 +249,25 @@ Sentences scale(const ComparedRuns& runs) {
   return sentences;
 }
 
+std::string bound_of_scores(const TrainModelConfig& model) {
+  const auto width = static_cast<double>(head_width_of(model));
+  return fmt::format(
+      "Each head's rows of q and k are √{0} = {1:.2f} long, whatever W_Q and W_K become, so no score "
+      "passes {2:.2f}{3}.",
+      head_width_of(model), std::sqrt(width), model.scaled ? std::sqrt(width) : width,
+      model.scaled ? " once it is divided by √D" : "");
+}
+
+Sentences length_of_rows(const ComparedRuns& runs) {
+  Sentences sentences{bound_of_scores(runs.changed.settings.model)};
+  if (runs.learned && !runs.changed_learned)
+    sentences.push_back(
+        "A head that needs nearly all of its weight on one key among many needs larger scores than "
+        "these: models that keep such a norm learn a weight for each column, or a scale.");
+  add_habits(runs, sentences);
+  return sentences;
+}
+
 Sentences no_output_matrix(const ComparedRuns& runs) {
   const TrainModelConfig& model = runs.changed.settings.model;
   Sentences sentences{
@@ -346,11 +365,18 @@ Sentences learning_rate(const ComparedRuns& runs) {
   return sentences;
 }
 
+Sentences length_and_rate(const ComparedRuns& runs) {
+  Sentences sentences = learning_rate(runs);
+  sentences.insert(sentences.begin(), bound_of_scores(runs.changed.settings.model));
+  return sentences;
+}
+
 // In the order of TrainingChange.
 constexpr Sentences (*reasons_of_change[])(const ComparedRuns& runs){
-    wide_head,  fewer_heads, fewer_heads, frozen,           equal,     equal,
-    fewer_keys, fewer_keys,  scale,       no_output_matrix, positions, positions,
-    positions,  positions,   positions,   causal_off,       dropped,   learning_rate};
+    wide_head,       fewer_heads,      fewer_heads, frozen,    equal,
+    equal,           fewer_keys,       fewer_keys,  scale,     length_of_rows,
+    length_and_rate, no_output_matrix, positions,   positions, positions,
+    positions,       positions,        causal_off,  dropped,   learning_rate};
 static_assert(std::size(reasons_of_change) == static_cast<std::size_t>(TrainingChange::high_learning_rate) + 1);
 
 // A run is sooner beyond this ratio of steps: seeds alone move it by a fifth (induction, seeds 1 to 3).

@@ -39,6 +39,13 @@ constexpr std::array change_entries{
                         "All heads share one key and value head. Can they still look for different things?"},
     TrainingChangeEntry{TrainingChange::no_scale, "no-scale", "without 1/√D", "without 1/√D",
                         "Without the division the scores are √D times as large. Does the softmax get stuck?"},
+    TrainingChangeEntry{TrainingChange::qk_norm, "qk-norm", "QK-norm", "with QK-norm",
+                        "Each head's rows of q and k are brought to one length. Is anything lost?"},
+    TrainingChangeEntry{
+        TrainingChange::qk_norm_high_learning_rate, "qk-norm-high-learning-rate", "QK-norm, rate × 30",
+        "with QK-norm and 30 times the learning rate",
+        "Long steps make scores grow without bound. Does the loss still spike if q and k keep "
+        "their length?"},
     TrainingChangeEntry{TrainingChange::no_out_projection, "no-out-projection", "without W_O", "without W_O",
                         "Each head writes into columns of its own, which no matrix mixes. Is W_O needed?"},
     TrainingChangeEntry{
@@ -115,6 +122,13 @@ bool apply_change(TrainModelConfig& model, OptimiserConfig& optimiser, TrainingC
       return true;
     case TrainingChange::no_scale:
       model.scaled = false;
+      return true;
+    case TrainingChange::qk_norm:
+      model.qk_norm = true;
+      return true;
+    case TrainingChange::qk_norm_high_learning_rate:
+      model.qk_norm = true;
+      optimiser.learning_rate *= times_learning_rate;
       return true;
     case TrainingChange::no_out_projection:
       model.out_projection = false;

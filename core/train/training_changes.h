@@ -12,16 +12,18 @@
 namespace headwise {
 
 enum class TrainingChange {
-  one_wide_head,      // H = 1 with D' = H·D: as many parameters
-  half_the_heads,     // H/2, each as wide as before
-  one_head,           // H = 1, as wide as before
-  frozen_head,        // head 0 of layer 0
-  equal_heads,        // all heads begin as head 0
-  equal_but_output,   // the same, but with random columns of W_O
-  grouped_keys,       // G = H/2
-  one_key_head,       // G = 1
-  no_scale,           // without 1/√D
-  no_out_projection,  // without W_O
+  one_wide_head,     // H = 1 with D' = H·D: as many parameters
+  half_the_heads,    // H/2, each as wide as before
+  one_head,          // H = 1, as wide as before
+  frozen_head,       // head 0 of layer 0
+  equal_heads,       // all heads begin as head 0
+  equal_but_output,  // the same, but with random columns of W_O
+  grouped_keys,      // G = H/2
+  one_key_head,      // G = 1
+  no_scale,          // without 1/√D
+  qk_norm,
+  qk_norm_high_learning_rate,  // with both
+  no_out_projection,           // without W_O
   no_positions,
   learned_positions,
   sinusoidal_positions,

@@ -189,6 +189,7 @@ void add_model(Values& values, const TrainModelConfig& config) {
                           {"grouped", config.kv_heads < config.heads},
                           {"causal", config.causal},
                           {"scaled", config.scaled},
+                          {"qk_norm", config.qk_norm},
                           {"norms", config.norms},
                           {"out_projection", config.out_projection},
                           {"feed_forward", config.feed_forward},

@@ -24,7 +24,7 @@ TASKS = ["induction", "previous-token", "reverse", "sort", "it-and-the-noun", "b
 OPTIONS = ["--layers 1", "--layers 4", "--width 20 --heads 2", "--heads 1", "--heads 16", "--kv-heads 2", "--kv-heads 1", "--head-width 6",
            "--no-feed-forward", "--no-norms", "--positions none", "--positions sinusoidal", "--positions rotary",
            "--positions rotary --kv-heads 2", "--positions alibi", "--positions alibi --heads 6 --head-width 4", "--positions alibi --no-causal",
-           "--no-causal", "--no-scale", "--no-out-projection", "--tied", "--dropout 0.3", "--dropout 0.2 --kv-heads 2 --no-causal",
+           "--no-causal", "--no-scale", "--qk-norm", "--qk-norm --positions rotary --kv-heads 2", "--no-out-projection", "--tied", "--dropout 0.3", "--dropout 0.2 --kv-heads 2 --no-causal",
            "--heads-begin-equal", "--heads-begin-equal --kv-heads 2", "--heads-begin-equal-but-output", "--heads-begin-equal --no-out-projection", "--freeze 0.1,1.0",
            "--freeze 0.0,0.1 --kv-heads 2", "--freeze 1.3 --no-out-projection --optimiser momentum", "--optimiser sgd --learning-rate 0.1",
            "--optimiser momentum --learning-rate 0.02", "--optimiser adam", "--weight-decay 0 --clip 0", "--clip 0.1", "--warm-up 0",

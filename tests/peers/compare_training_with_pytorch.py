@@ -51,7 +51,7 @@ def attention(c, p, x, factors):
     heads, groups = c["num_attention_heads"], c["num_key_value_heads"]
     head_width = c["head_dim"] or width // heads
     plain = groups == heads and heads * head_width == width and c["out_projection"] and c["scale_attn_weights"]
-    plain &= c["position_embedding_type"] not in ("rotary", "alibi") and factors is None
+    plain &= not c["qk_norm"] and c["position_embedding_type"] not in ("rotary", "alibi") and factors is None
     if plain:
         mask = torch.ones(length, length, dtype=torch.bool).triu(1) if c["is_causal"] else None
         layer = torch.nn.MultiheadAttention(width, heads, batch_first=True, dtype=torch.float64)
@@ -60,6 +60,8 @@ def attention(c, p, x, factors):
     q, k, v = (y.reshape(batch, length, -1, head_width).transpose(1, 2) for y in (q, k, v))
     if c["position_embedding_type"] == "rotary":
         q, k = rotate(q), rotate(k)
+    if c["qk_norm"]:
+        q, k = (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6) for y in (q, k))
     k, v = (y.repeat_interleave(heads // groups, 1) for y in (k, v))
     scores = q @ k.transpose(-1, -2)
     if c["scale_attn_weights"]:

@@ -27,6 +27,7 @@ COLORED: list[tuple[str, list[str], str, str, int]] = [
     ("hand_made", ['edits=[{"tensor":"query","index":[0,11,0],"value":3e38},{"tensor":"in_proj_weight","index":[320,0],"value":10}]'],
      "split_heads", "one_head", 4),                                                      # ∞
     ("welcome", [], "softmax", "head_rows", 0),
+    ("long_context", ["attention.rotary_pairs=neighbours"], "softmax", "one_head", 3),   # stretched frequencies, and their factor
     ("cross_attention", [], "weighted_sum", "one_head", 1),
     ("hand_made", ["heads.gain=[0,1,1,1,1,0.5,1,1]"], "concat", "one_head", 1),          # muted
 ]

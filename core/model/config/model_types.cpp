@@ -61,6 +61,7 @@ constexpr FieldWord<ModelType> type_words[]{
     {"block_sparse", reading<reads::block_sparse>}, {"rotary_dim", reading<reads::rotary_dim>},
     {"rope_in_windows", reading<reads::rope_in_windows>}, {"local_windows", reading<reads::local_windows>},
     {"rope_without_window", reading<reads::rope_without_window>},
+    {"trained_norm", reading<reads::trained_norm>},
     {"written_multiplier", reading<reads::written_multiplier>},
     {"causal_switch", reading<reads::causal_switch>}, {"head_dim", reading<reads::head_dim>},
     {"pruned_heads", reading<reads::pruned_heads>}, {"norm_switch", reading<reads::norm_switch>}, {"usual_heads", field<&ModelType::usual_heads>},

@@ -48,7 +48,8 @@ inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2
                           written_multiplier = 1U << 20,  // multiplier, if it is given; else 1/√D is used
     causal_switch = 1U << 21, head_dim = 1U << 22, pruned_heads = 1U << 23,
                           norm_switch = 1U << 24,  // whether q and k are normalised; the arrays say it
-    rope_without_window = 1U << 25;  // rope_in_windows, but everywhere in a model without windows
+    rope_without_window = 1U << 25,  // rope_in_windows, but everywhere in a model without windows
+    trained_norm = 1U << 26;         // core/train's qk_norm
 }  // namespace reads
 
 struct ModelType {

@@ -85,8 +85,11 @@ void read_scale(const Reading& read) {
 }
 
 void read_norms(const Reading& read) {
-  if (read.layer.q_norms.empty()) return;
   LayerAttention& attention = read.attention;
+  // Ours have no weights (core/train/train_model.h), and no epsilon of their own.
+  if (read.type.positions == InnerPositions::as_trained && read.settings.flag("qk_norm", false))
+    attention.qk_norm = QkNorm::per_head_after_rotary;
+  if (read.layer.q_norms.empty()) return;
   attention.qk_norm = read.type.qk_norm;
   attention.qk_norm_kind = read.type.qk_norm_kind;
   attention.qk_norm_offset = read.type.qk_norm_offset;

@@ -156,6 +156,7 @@ TEST_CASE("every option of train changes the settings that a checkpoint keeps") 
   changed({"--no-out-projection"}, [](TrainingSettings& s) { s.model.out_projection = false; });
   changed({"--no-causal"}, [](TrainingSettings& s) { s.model.causal = false; });
   changed({"--no-scale"}, [](TrainingSettings& s) { s.model.scaled = false; });
+  changed({"--qk-norm"}, [](TrainingSettings& s) { s.model.qk_norm = true; });
   changed({"--tied"}, [](TrainingSettings& s) { s.model.tied = true; });
   changed({"--heads-begin-equal"}, [](TrainingSettings& s) { s.model.heads_begin_equal = true; });
   changed({"--heads-begin-equal-but-output"}, [](TrainingSettings& s) {

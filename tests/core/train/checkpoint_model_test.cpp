@@ -61,6 +61,7 @@ std::vector<NamedTrainModel> options_and_combinations() {
     config.positions = positions[static_cast<std::size_t>(i) % positions.size()];
     config.causal = one_of(2) == 0;
     config.scaled = one_of(3) > 0;
+    config.qk_norm = one_of(3) == 0;
     config.norms = one_of(3) > 0;
     config.feed_forward = one_of(3) > 0;
     config.out_projection = one_of(3) > 0;

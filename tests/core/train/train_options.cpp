@@ -43,6 +43,12 @@ std::vector<NamedTrainModel> trained_options() {
   });
   add("not causal", [](TrainModelConfig& c) { c.causal = false; });
   add("without 1/√D", [](TrainModelConfig& c) { c.scaled = false; });
+  add("QK-norm", [](TrainModelConfig& c) { c.qk_norm = true; });
+  add("QK-norm, rotary, grouped", [](TrainModelConfig& c) {
+    c.qk_norm = true;
+    c.positions = TrainPositions::rotary;
+    c.kv_heads = 2;
+  });
   add("without W_O", [](TrainModelConfig& c) { c.out_projection = false; });
   add("tied", [](TrainModelConfig& c) { c.tied = true; });
   add("dropout", [](TrainModelConfig& c) { c.dropout = 0.3; });

@@ -1,7 +1,10 @@
 // What a change does to a training's settings, what it comes to, and what is said of it.
 #include "core/train/training_outcome.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/tensor/error.h"
@@ -226,6 +229,19 @@ TEST_CASE("a frozen head's work is said to be taken over only if another head of
   says(said(change, before, after), "no other head of its layer has the habit");
 }
 
+TEST_CASE("of QK-norm the bound of the scores is told, and beside a high learning rate its losses") {
+  const std::string norm =
+      said(TrainingChange::qk_norm, learned_run(100), changed_run(lost_run(), TrainingChange::qk_norm));
+  const Index width = head_width_of(learned_run(100).settings.model);
+  says(norm, fmt::format("no score passes {:.2f} once it is divided", std::sqrt(static_cast<double>(width))));
+  says(norm, "learn a weight for each column");
+  const TrainingChange both = TrainingChange::qk_norm_high_learning_rate;
+  TrainingOutcome high = changed_run(lost_run(), both);
+  high.highest_loss = 9.0;
+  says(said(both, learned_run(100), high), "no score passes");
+  says(said(both, learned_run(100), high), "is 9 at its highest");
+}
+
 TEST_CASE("a learning rate that is too high is told by its losses") {
   const TrainingChange change = TrainingChange::high_learning_rate;
   TrainingOutcome high = changed_run(lost_run(), change);
@@ -283,7 +299,8 @@ TEST_CASE(
     CHECK_NOTHROW(check_train_model(changed->model));
     // Of the usual four heads half are left, which cannot be halved again: two are no group.
     CHECK(changed_settings(*changed, entry.change).has_value() ==
-          (entry.change == TrainingChange::high_learning_rate));
+          (entry.change == TrainingChange::high_learning_rate ||
+           entry.change == TrainingChange::qk_norm_high_learning_rate));
   }
   CHECK(names.size() == training_change_entries().size());
   CHECK(labels.size() == training_change_entries().size());
