@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "core/attention/rotary_embedding.h"
@@ -31,15 +32,21 @@ FusedRotary::FusedRotary(const Rotation& rotation, Index first_position, Index t
 void FusedRotary::rotate(const TokenRows& rows) const {
   const float* const cosines = cosines_.data() + rows.token * pairs_;
   const float* const sines = sines_.data() + rows.token * pairs_;
-  for (Index h = 0; h < rows.heads; ++h) {
-    float* const row = rows.first + h * rows.width;
-    for (Index j = 0; j < pairs_; ++j) {
-      float &first = row[j * step_], &second = row[j * step_ + apart_];
-      const float a = first, b = second;
-      first = a * cosines[j] - b * sines[j];
-      second = b * cosines[j] + a * sines[j];
+  // Vectors only if the step is known to the compiler.
+  const auto with_step = [&](auto step) {
+    for (Index h = 0; h < rows.heads; ++h) {
+      float *const firsts = rows.first + h * rows.width, *const seconds = firsts + apart_;
+      for (Index j = 0; j < pairs_; ++j) {
+        const float a = firsts[j * step], b = seconds[j * step];
+        firsts[j * step] = a * cosines[j] - b * sines[j];
+        seconds[j * step] = b * cosines[j] + a * sines[j];
+      }
     }
-  }
+  };
+  if (step_ == 1)
+    with_step(std::integral_constant<Index, 1>());
+  else
+    with_step(std::integral_constant<Index, 2>());
 }
 
 FusedNorm::FusedNorm(const Norm& norm, bool whole, const Tensor* weight) : norm_(norm), whole_(whole) {

@@ -44,8 +44,7 @@ constexpr std::array change_entries{
     TrainingChangeEntry{
         TrainingChange::qk_norm_high_learning_rate, "qk-norm-high-learning-rate", "QK-norm, rate × 30",
         "with QK-norm and 30 times the learning rate",
-        "Long steps make scores grow without bound. Does the loss still spike if q and k keep "
-        "their length?"},
+        "Long steps make q and k longer, and scores with them. Does it help to hold their length?"},
     TrainingChangeEntry{TrainingChange::no_out_projection, "no-out-projection", "without W_O", "without W_O",
                         "Each head writes into columns of its own, which no matrix mixes. Is W_O needed?"},
     TrainingChangeEntry{
