@@ -59,18 +59,31 @@ std::string scale_formula(const AttentionOptions& options) {
                     {[](double number) { return fmt::format("{:g}", number); }});
 }
 
+std::string norm_gain(const StepFacts& facts) {
+  const double offset = facts.options.qk_norm_offset;
+  return !facts.norm_weights ? "" : offset == 0.0 ? "w ⊙ " : fmt::format("({:g} + w) ⊙ ", offset);
+}
+
 // "q_normed = (1 + w) ⊙ q / √(mean q² + ε)", for what is normalised, with what and how.
 std::string norm_formula(char letter, const StepFacts& facts) {
   const AttentionOptions& o = facts.options;
   const std::string x(1, letter);
-  const std::string gain = !facts.norm_weights       ? ""
-                           : o.qk_norm_offset == 0.0 ? "w ⊙ "
-                                                     : fmt::format("({:g} + w) ⊙ ", o.qk_norm_offset);
   const std::string normed = o.qk_norm_kind == NormKind::layer
                                  ? fmt::format("({0} − mean {0}) / √(variance + ε)", x)
                              : o.qk_norm_kind == NormKind::rms ? fmt::format("{0} / √(mean {0}² + ε)", x)
                                                                : fmt::format("{0} / √(Σ {0}² + ε)", x);
-  return fmt::format("{}_normed = {}{}", x, gain, normed);
+  return fmt::format("{}_normed = {}{}", x, norm_gain(facts), normed);
+}
+
+// "grad q = (dn − n ⊙ mean(dn ⊙ n)) / √(mean q² + ε)" and what dn is, likewise.
+std::vector<std::string> norm_gradient_formulas(char letter, const StepFacts& facts) {
+  const AttentionOptions& o = facts.options;
+  const char* const divided = o.qk_norm_kind == NormKind::layer
+                                  ? "(dn − mean dn − n ⊙ mean(dn ⊙ n)) / √(variance + ε)"
+                              : o.qk_norm_kind == NormKind::rms ? "(dn − n ⊙ mean(dn ⊙ n)) / √(mean {0}² + ε)"
+                                                                : "(dn − n ⊙ Σ(dn ⊙ n)) / √(Σ {0}² + ε)";
+  return {fmt::format("grad {0} = {1}", letter, fmt::format(fmt::runtime(divided), letter)),
+          fmt::format("dn = {}grad {}_normed", norm_gain(facts), letter)};
 }
 
 // "k = key W_kᵀ + b_k" for a layer without biases
@@ -390,8 +403,10 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
       own->formulas[0] =
           fmt::format("{} = {:.4g} · ({})", own->formulas[0].substr(0, own->formulas[0].find(" = ")),
                       options.rotary_factor, own->formulas[0].substr(own->formulas[0].find(" = ") + 3));
-      own->sentence +=
-          fmt::format(" Here the rotated row is then made {:.4g} times as long.", options.rotary_factor);
+      constexpr std::string_view same_length = " No length changes.";
+      if (own->sentence.ends_with(same_length))
+        own->sentence.resize(own->sentence.size() - same_length.size());
+      own->sentence += fmt::format(" The row is then made {:.4g} times as long.", options.rotary_factor);
     }
     if (step == Step::project && !facts.projection_bias) without_bias(*own);
     return own.value();
@@ -449,6 +464,11 @@ std::optional<StepWords> backward_words(Step step, const StepPicture& picture, c
     words->formulas = {fmt::format("grad {}ₕ = grad scoresₕ {}ₕ", q, k),
                        fmt::format("grad {}ₕ = grad scoresₕᵀ {}ₕ", k, q)};
   }
+  if (picture.result == Id::q_normed) words->formulas = norm_gradient_formulas('q', facts);
+  if (picture.result == Id::k_normed) words->formulas = norm_gradient_formulas('k', facts);
+  if ((picture.result == Id::q_rotary || picture.result == Id::k_rotary) && facts.options.rotary_factor != 1.0)
+    words->sentence +=
+        fmt::format(" It is also multiplied by {:.4g}, as cos and sin were.", facts.options.rotary_factor);
   if (facts.options.mask_value && facts.blocks && step == Step::mask)
     words->sentence =
         "Addition leaves gradients unchanged. A blocked score was replaced by the fill value, so it gets no "

@@ -119,7 +119,7 @@ void draw_qk_norm(SetupRows& rows) {
   if (rows.scenario().op == Op::scaled_dot_product_attention ||
       !rows.rare("setup/qk_norm", a.qk_norm.has_value()))
     return;
-  constexpr std::array<std::string_view, 4> places{"off", "head", "whole", "RoPE, head"};
+  constexpr std::array<std::string_view, 4> places{"off", "head", "whole", "after RoPE"};
   int place = a.qk_norm ? 1 + static_cast<int>(*a.qk_norm) : 0;
   if (rows.choice(setup_row("setup/qk_norm"), places, place)) {
     a.qk_norm.reset();
@@ -214,8 +214,7 @@ void draw_setup_scale(SetupRows& rows) {
     if (!rotary) return;
     if (a.rotary_base) a.rotary_inverse_frequencies.reset();  // a typed base replaces them
     if (!a.rotary_base) a.rotary_scaling.reset();
-    if (a.rotary_scaling)
-      dim_text(rows.widgets(), "its frequencies are stretched: rotary_scaling, from the file");
+    if (a.rotary_scaling) dim_text(rows.widgets(), "its frequencies are stretched by rotary_scaling");
     if (a.rotary_inverse_frequencies)
       dim_text(rows.widgets(), fmt::format("{} frequencies are given; a base replaces them",
                                            a.rotary_inverse_frequencies->size()));

@@ -193,7 +193,9 @@ void draw_part_rows(DraftRows& rows) {
   rows.flag({"training/setup/scaled", "scale 1/√D", "", "Divides the scores by √D before the softmax."},
             model.scaled);
   rows.flag({"training/setup/qk_norm", "QK-norm", "",
-             "Brings each head's rows of q and k to one length before the scores, which then stay below √D."},
+             "Brings each head's rows of q and k to the length √D: divided by √D, no score then passes √D. "
+             "There are "
+             "no learned weights."},
             model.qk_norm);
   rows.flag({"training/setup/out_projection", "output projection W_O", "",
              "Mixes what the heads found. Off: their outputs side by side are the output."},

@@ -55,10 +55,10 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "head contributes to it. PyTorch's module returns this as attn_output."},
     {Step::normalise, "Norm", "how long is each row of q and k? here all are brought to one length",
      "q_normed = w ⊙ q / √(mean q² + ε)",
-     "Each row is divided by the root of the mean of its squares, then multiplied by one weight for each "
-     "column. "
-     "Scores then depend on the directions of the rows and on the weights, not on how large the projections "
-     "have become, so no score can grow without bound while a model learns."},
+     "Each row is brought to one length, as the formula says; a model's norm then multiplies each column by "
+     "a "
+     "learned weight. Scores depend on the directions of the rows and on these weights, not on how large the "
+     "projections have become."},
 }};
 
 static_assert([] {

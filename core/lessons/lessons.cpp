@@ -43,7 +43,7 @@ std::span<const Lesson> lessons() {
        text(embedded::lesson_heads_differ())},
       {"break_it", "what goes wrong without the scale, the positions, the mask …", false,
        text(embedded::lesson_break_it())},
-      {"since_2017", "what today's layers have that the paper's had not: one change a page", false,
+      {"since_2017", "what today's layers have that the paper's did not: one change a page", false,
        text(embedded::lesson_since_2017())},
   }};
   return all;

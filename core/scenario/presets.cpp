@@ -103,10 +103,10 @@ std::span<const Preset> presets() {
       {"grouped_query", "Grouped queries", "8 query heads share 2 key/value heads, as in Llama and Mistral",
        text(embedded::preset_grouped_query())},
       {"qk_norm", "Norms of q and k",
-       "each head's rows of q and k normalised, then rotated, as in Qwen3 and Gemma 3",
+       "QK-norm: each head's rows of q and k normalised, then rotated, as in Qwen3 and Gemma 3",
        text(embedded::preset_qk_norm())},
       {"long_context", "A text longer than in training",
-       "rotary positions stretched by YaRN to four times the length, as in Qwen2.5 and gpt-oss",
+       "rotary positions stretched by YaRN to four times the length of training, as Qwen2.5 can be",
        text(embedded::preset_long_context())},
   }};
   return all;

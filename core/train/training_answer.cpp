@@ -262,8 +262,8 @@ Sentences length_of_rows(const ComparedRuns& runs) {
   Sentences sentences{bound_of_scores(runs.changed.settings.model)};
   if (runs.learned && !runs.changed_learned)
     sentences.push_back(
-        "A head that needs nearly all of its weight on one key among many needs larger scores than "
-        "these: models that keep such a norm learn a weight for each column, or a scale.");
+        "Scores this small may not put nearly all of a head's weight on one key among many: most models with "
+        "such a norm learn a weight for each column, or a scale.");
   add_habits(runs, sentences);
   return sentences;
 }

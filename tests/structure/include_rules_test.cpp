@@ -42,7 +42,7 @@ const std::map<std::string, Room> rooms{
     {"core/train", {6360, {"core/tensor", "core/attention", "core/files", "core/model"}}},
     {"app/platform", {3250, {}}},
     {"app/session", {7790, {"app/platform"}}},
-    {"app/content", {5350, {"app/session"}}},
+    {"app/content", {5380, {"app/session"}}},
     {"app/web", {720, {"app/session", "app/content"}}},
     {"app/widgets", {4580, {"app/platform", "app/session"}}},
     {"app/panels", {7000, {"app/platform", "app/session", "app/content", "app/widgets"}}},

@@ -2,6 +2,7 @@
 #include "core/attention/rotary_scaling.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
