@@ -10,6 +10,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/check_attention_inputs.h"
 #include "core/attention/heads.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/reference_backend.h"
 #include "core/lessons/head_width_comparison.h"
 #include "core/lessons/layout_comparison.h"
@@ -230,8 +231,8 @@ Report lookup_report(const LookupComparison& c) {
 void add_output_shares(const Trace& trace, Report& report) {
   const TraceTensors& t = trace.tensors;
   if (!t.out_proj_weight || !t.concat) return;
-  std::vector<double> shares = output_magnitudes_by_heads(*t.concat, *t.out_proj_weight,
-                                                          t.out_proj_bias.get(), trace.options.num_heads);
+  std::vector<double> shares = output_magnitudes_by_heads(
+      *trace.tensor(rows_of_output(t)), *t.out_proj_weight, t.out_proj_bias.get(), trace.options.num_heads);
   const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
   TextRow words;
   for (double& share : shares) {

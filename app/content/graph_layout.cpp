@@ -32,7 +32,8 @@ constexpr auto drawn = std::to_array<DrawnTensor>({
     {Id::q_heads, -1.0}, {Id::k_heads}, {Id::v_heads, 1.0}, {Id::q_normed, -1.0}, {Id::k_normed},
     {Id::q_rotary, -1.0}, {Id::k_rotary},
     {Id::scores, -0.5}, {Id::scaled_scores, -0.5}, {Id::mask_bias, 0.4}, {Id::masked_scores, -0.5},
-    {Id::attn_weights, -0.5}, {Id::dropped_weights, -0.5}, {Id::head_output}, {Id::concat}, {Id::output},
+    {Id::attn_weights, -0.5}, {Id::dropped_weights, -0.5}, {Id::head_output}, {Id::concat},
+    {Id::output_gate, 1.0}, {Id::gated_concat}, {Id::output},
     {Id::residual_output}, {Id::layer_norm_output}});
 // clang-format on
 
@@ -104,9 +105,11 @@ struct GraphBuilder {
         if (edge.to == to)
           layout.nodes[to].column = std::max(layout.nodes[to].column, layout.nodes[edge.from].column + 1);
     // What feeds only a later node goes just left of it: the merged masks next to the scaled scores.
-    const std::size_t mask = find(Id::mask_bias), masked = find(Id::masked_scores);
-    if (mask < layout.nodes.size() && masked < layout.nodes.size())
-      layout.nodes[mask].column = layout.nodes[masked].column - 1;
+    for (const auto& [source, made] :
+         {std::pair(Id::mask_bias, Id::masked_scores), {Id::output_gate, Id::gated_concat}})
+      if (const std::size_t from = find(source), to = find(made);
+          from < layout.nodes.size() && to < layout.nodes.size())
+        layout.nodes[from].column = layout.nodes[to].column - 1;
   }
 };
 
@@ -121,6 +124,8 @@ constexpr std::array known_sizes{
     Id::v,
     Id::k,
     Id::q,
+    Id::gated_concat,
+    Id::output_gate,
     Id::concat,
     Id::head_output,
     Id::attn_weights,

@@ -69,6 +69,7 @@ Making making_of(const Rule& rule) {
     case Combine::scale:
     case Combine::rotation:
     case Combine::dropout:
+    case Combine::gate:
     case Combine::norm:
     case Combine::mean:
       return Making::morph;

@@ -189,7 +189,7 @@ class ContentBuilder {
         {Id::residual_output, "+ query"}, {Id::attn_weights, "softmax"}, {Id::dropped_weights, "dropout"},
         {Id::layer_norm_output, "norm"}, {Id::q_heads, "cut"}, {Id::k_heads, "cut"}, {Id::v_heads, "cut"},
         {Id::q_rotary, "turn"}, {Id::k_rotary, "turn"}, {Id::q_normed, "norm"},
-        {Id::k_normed, "norm"}, {Id::concat, "join"},   {Id::output, "copy"}};
+        {Id::k_normed, "norm"}, {Id::concat, "join"}, {Id::gated_concat, "⊙ σ"},   {Id::output, "copy"}};
     // clang-format on
     const auto* const sign = std::ranges::find(signs, result, &std::pair<Id, const char*>::first);
     return sign == std::end(signs) ? "" : sign->second;
@@ -241,7 +241,7 @@ class ContentBuilder {
     const double blocked_at = trace_.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
     ValueRange range = ranges_.of(tensor, selection_.batch, entry.probabilities, mask, blocked_at);
     // After the head gains, which change without head_output: ranges seen at other gains still count.
-    if (id == Id::concat || id == Id::output || id == Id::residual_output)
+    if (id == Id::concat || id == Id::gated_concat || id == Id::output || id == Id::residual_output)
       range = ranges_.widest(trace_.tensors.head_output, static_cast<int>(id), selection_.batch, range);
     return {entry.probabilities ? ColorMap::viridis : ColorMap::blue_orange, range};
   }
@@ -309,7 +309,9 @@ class ContentBuilder {
       return tensor && tensor->shape().rank() == 4 && tensor->size() > 0;
     };
     const Id weights = trace_.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
-    if (selection_.step >= Step::weighted_sum && selection_.step != Step::normalise && per_head(weights)) {
+    const std::vector<Step> shown = shown_steps(trace_.options);
+    const bool behind = place_of_step(shown, selection_.step) > place_of_step(shown, Step::softmax);
+    if (behind && per_head(weights)) {
       content_.head_map = part(weights, selection_.queries_as_columns, 0, 0);
     } else if (selection_.step == Step::scale && content_.left && per_head(content_.left->matrix.name.id)) {
       // Scaled scores are pale in the colours of the scores: that is the point of the step, but it does not

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/content/cell_terms.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
@@ -299,6 +300,13 @@ std::string softmax_sentence(const Row& row) {
                      share(largest[1]), row.key(largest[1]));
 }
 
+// The formulas of the output projection, of the tensor that it multiplies behind a gate.
+void behind_gate(StepWords& words) {
+  for (std::string& formula : words.formulas)
+    for (std::size_t at = formula.find("concat"); at != std::string::npos; at = formula.find("concat", at + 12))
+      formula.replace(at, 6, "gated_concat");
+}
+
 std::string sum_sentence(const Row& row) {
   // What multiplies the values: after dropout, where there is any.
   const std::vector<double> dropped = row.of(Id::dropped_weights);
@@ -332,13 +340,25 @@ std::string concat_sentence(const Row& row) {
       row.head, width, begin, begin + width - 1, heads, longest, number(lengths[longest]));
 }
 
+std::string gate_sentence(const Row& row) {
+  const std::vector<double> joined = row.of(Id::concat), gate = row.of(Id::output_gate);
+  const std::vector<double> passed = row.of(Id::gated_concat);
+  if (gate.empty() || passed.empty()) return {};
+  if (has_nan(passed)) return not_a_number;
+  const auto open = std::ranges::count_if(gate, [](double x) { return x > 0.0; });
+  return fmt::format(
+      "{} of its {} gates are more than half open; its row of concat keeps {} of a length of {}.", open,
+      gate.size(), number(length_of(passed)), number(length_of(joined)));
+}
+
 std::string output_sentence(const Row& row) {
-  const std::vector<double> joined = row.of(Id::concat), made = row.of(Id::output);
+  const Id rows = rows_of_output(row.trace.tensors);
+  const std::vector<double> joined = row.of(rows), made = row.of(Id::output);
   if (made.empty()) return {};
   if (has_nan(made)) return not_a_number;
   if (joined.empty()) return fmt::format("Its output: a vector of length {}.", number(length_of(made)));
-  return fmt::format("W_O mixes all heads: its row of concat (length {}) becomes its output (length {}).",
-                     number(length_of(joined)), number(length_of(made)));
+  return fmt::format("W_O mixes all heads: its row of {} (length {}) becomes its output (length {}).",
+                     tensor_entry(rows).name, number(length_of(joined)), number(length_of(made)));
 }
 
 }  // namespace
@@ -426,6 +446,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
                                         : " Both rows were first rotated by their positions.";
   }
   if (step == Step::normalise) words.formulas = {norm_formula('q', facts)};
+  if (step == Step::output && options.output_gate) behind_gate(words);
   if ((step == Step::project && !facts.projection_bias) || (step == Step::output && !facts.output_bias))
     without_bias(words);
   if (step == Step::mask) add_mask_sentence(words, facts);
@@ -464,6 +485,7 @@ std::optional<StepWords> backward_words(Step step, const StepPicture& picture, c
     words->formulas = {fmt::format("grad {}ₕ = grad scoresₕ {}ₕ", q, k),
                        fmt::format("grad {}ₕ = grad scoresₕᵀ {}ₕ", k, q)};
   }
+  if (step == Step::output && facts.options.output_gate) behind_gate(*words);
   if (picture.result == Id::q_normed) words->formulas = norm_gradient_formulas('q', facts);
   if (picture.result == Id::k_normed) words->formulas = norm_gradient_formulas('k', facts);
   if ((picture.result == Id::q_rotary || picture.result == Id::k_rotary) && facts.options.rotary_factor != 1.0)
@@ -520,7 +542,7 @@ std::string followed_sentence(const Trace& trace, const TokenLabels& labels, con
   // In the order of Step. Only the module projects and splits.
   constexpr std::array<std::string (*)(const Row&), step_count> sentences{
       inputs_sentence,  project_sentence, split_sentence,  scores_sentence, scale_sentence, mask_sentence,
-      softmax_sentence, sum_sentence,     concat_sentence, output_sentence, norm_sentence};
+      softmax_sentence, sum_sentence,     concat_sentence, output_sentence, norm_sentence,  gate_sentence};
   const Step step = selection.step;
   if ((step == Step::project || step == Step::split_heads) && trace.options.op != Op::multi_head_attention)
     return {};

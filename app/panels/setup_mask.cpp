@@ -145,6 +145,16 @@ void draw_rotary_pairs(SetupRows& rows) {
               false);
 }
 
+void draw_output_gate(SetupRows& rows) {
+  AttentionSpec& a = rows.scenario().attention;
+  if (rows.scenario().op == Op::scaled_dot_product_attention || !rows.rare("setup/output_gate", a.output_gate))
+    return;
+  int on = a.output_gate ? 1 : 0;
+  if (!rows.choice(setup_row("setup/output_gate"), off_on, on)) return;
+  a.output_gate = on == 1;
+  rows.edited("setup/output_gate", a.output_gate ? "output gated" : "output not gated", false);
+}
+
 constexpr std::array<std::string_view, 2> operators{"MHA", "SDPA"};
 
 }  // namespace
@@ -222,6 +232,7 @@ void draw_setup_scale(SetupRows& rows) {
   for (const SetupSetting& setting : all_setup_settings()) {
     if (setting.id == "setup/qk_norm") draw_qk_norm(rows);
     if (setting.id == "setup/rotary_pairs") draw_rotary_pairs(rows);
+    if (setting.id == "setup/output_gate") draw_output_gate(rows);
     visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
       if constexpr (requires { rows.number(setting, a.*member, ""); })
         if (!setting.tooltip.empty() && setting.option() == row.key)

@@ -135,7 +135,8 @@ std::optional<TensorChange> UnmutedOutput::change(const Trace& trace) {
   bool plain = true;
   for (Index head = 0; head < t.head_gain->size(); ++head) plain = plain && t.head_gain->flat(head) == 1.0;
   if (plain) return std::nullopt;
-  if (!output_ || head_output_ != t.head_output || weight_ != t.out_proj_weight || bias_ != t.out_proj_bias) {
+  if (!output_ || head_output_ != t.head_output || weight_ != t.out_proj_weight || bias_ != t.out_proj_bias ||
+      gate_ != t.output_gate) {
     AttentionInputs inputs = traced_inputs(trace);
     inputs.tensors.head_gain = nullptr;
     inputs.options.head_gain.clear();
@@ -143,6 +144,7 @@ std::optional<TensorChange> UnmutedOutput::change(const Trace& trace) {
     head_output_ = t.head_output;
     weight_ = t.out_proj_weight;
     bias_ = t.out_proj_bias;
+    gate_ = t.output_gate;
     changed_to_.reset();
     ++computed_;
   }

@@ -53,7 +53,7 @@ class UnmutedOutput {
   int computed() const { return computed_; }
 
  private:
-  TensorPtr head_output_, weight_, bias_;  // that it was computed from
+  TensorPtr head_output_, weight_, bias_, gate_;  // that it was computed from
   TensorPtr output_;
   TensorPtr changed_to_;
   TensorChange change_;

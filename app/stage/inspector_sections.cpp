@@ -22,6 +22,7 @@
 #include "core/attention/blocked_cells.h"
 #include "core/attention/heads.h"
 #include "core/attention/memory_order.h"
+#include "core/attention/output_gate.h"
 #include "core/export/code_lines.h"
 #include "core/export/number_text.h"
 #include "core/lessons/head_statistics.h"
@@ -386,8 +387,9 @@ std::vector<OutputShare> output_shares(const Trace& trace, const Selection& sele
   const bool output = cell && cell->tensor == TensorName{TensorId::output};
   if (!output || !t.out_proj_weight || !t.concat) return {};
   const Index heads = trace.options.num_heads;
-  const OutputCellByHeads parts = output_cell_by_heads(*t.concat, *t.out_proj_weight, t.out_proj_bias.get(),
-                                                       heads, cell->index[0], cell->index[1], cell->index[2]);
+  const OutputCellByHeads parts =
+      output_cell_by_heads(*trace.tensor(rows_of_output(t)), *t.out_proj_weight, t.out_proj_bias.get(), heads,
+                           cell->index[0], cell->index[1], cell->index[2]);
   std::vector<Index> order(static_cast<std::size_t>(heads));
   std::iota(order.begin(), order.end(), Index{0});
   if (order.size() > shown) {

@@ -23,7 +23,7 @@ namespace headwise {
 namespace {
 
 // In the order of Combine.
-constexpr std::array<std::string_view, 18> combine_words{"given",
+constexpr std::array<std::string_view, 20> combine_words{"given",
                                                          "copy",
                                                          "product_sum",
                                                          "rotation",
@@ -34,12 +34,14 @@ constexpr std::array<std::string_view, 18> combine_words{"given",
                                                          "softmax",
                                                          "dropout",
                                                          "mean",
+                                                         "gate",
                                                          "norm",
                                                          "clip_gradient",
                                                          "scale_gradient",
                                                          "add_mask_gradient",
                                                          "softmax_gradient",
                                                          "norm_gradient",
+                                                         "gate_gradient",
                                                          "norm_weight_gradient"};
 
 static_assert(combine_words.size() == static_cast<std::size_t>(Combine::norm_weight_gradient) + 1);

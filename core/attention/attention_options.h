@@ -92,6 +92,9 @@ struct LayerOptions {
   std::uint64_t dropout_seed = 0;
   bool need_weights = true;
   bool average_attn_weights = true;
+  // output_gate and gated_concat: concat ⊙ σ(gate) goes into the output projection, with the gate from query
+  // (core/attention/output_gate.h)
+  bool output_gate = false;
   bool residual = false;  // residual_output = query + output
   // layer_norm_output = LayerNorm over E of residual_output (or of output), eps 1e-5
   bool layer_norm = false;
@@ -151,6 +154,7 @@ void visit_layer_options(Visit&& visit) {
   visit(OptionRow{"dropout_seed"}, &O::dropout_seed);
   visit(OptionRow{"need_weights", read_last}, &O::need_weights);
   visit(OptionRow{"average_attn_weights", read_last}, &O::average_attn_weights);
+  visit(OptionRow{"output_gate", set_by_layer | module_only | not_in_pytorch | read_last}, &O::output_gate);
   visit(OptionRow{"residual", module_only | read_last}, &O::residual);
   visit(OptionRow{"layer_norm", module_only | read_last}, &O::layer_norm);
 }

@@ -39,6 +39,7 @@ AttentionSizes attention_sizes(const AttentionOptions& options, const TraceTenso
   sizes.kv_heads = options.num_kv_heads;
   sizes.head_dim = options.head_dim;
   sizes.v_head_dim = options.v_head_dim;
+  if (t.output_gate_weight) sizes.gates = t.output_gate_weight->shape().size(0);
   return sizes;
 }
 
@@ -48,6 +49,7 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
   if (sdpa && id == TensorId::output) letters = tensor_entry(TensorId::head_output).shape;
   if (id == TensorId::attn_output_weights && !options.average_attn_weights)
     letters = tensor_entry(TensorId::attn_weights).shape;
+  if (id == TensorId::output_gate && s.gates == s.heads) letters = "(N,L,H)";
   if (id == TensorId::q_normed && options.qk_norm == QkNorm::whole) letters = "(N,L,H·D)";
   if (id == TensorId::k_normed && options.qk_norm == QkNorm::whole) letters = "(N,S,G·D)";
   const auto size_of = [&](std::string_view letter) {

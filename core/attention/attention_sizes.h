@@ -1,6 +1,8 @@
 // The axis sizes of one attention (N, L, S …), derived from its options and arrays.
 #pragma once
 
+#include <tuple>
+
 #include "core/attention/trace.h"
 
 namespace headwise {
@@ -15,11 +17,19 @@ struct AttentionSizes {
   Index kv_heads = 0;    // G
   Index head_dim = 0;    // D
   Index v_head_dim = 0;  // Dv
+  Index gates = 0;       // rows of output_gate.weight: H·Dv, H, or 0 without a gate
 
   // "S", or "S′" if columns are appended.
   const char* key_axis() const { return all_keys == keys ? "S" : "S′"; }
   Shape scores_shape() const;  // (N,H,L,S′)
-  friend bool operator==(const AttentionSizes&, const AttentionSizes&) = default;
+  // Of everything that is there with and without a gate.
+  friend bool operator==(const AttentionSizes& a, const AttentionSizes& b) {
+    const auto all = [](const AttentionSizes& s) {
+      return std::tie(s.batch, s.queries, s.keys, s.all_keys, s.embed_dim, s.heads, s.kv_heads, s.head_dim,
+                      s.v_head_dim);
+    };
+    return all(a) == all(b);
+  }
 };
 
 // query, key and value must be present, with rank 3 (multi_head_attention) or 4

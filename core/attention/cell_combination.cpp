@@ -10,6 +10,7 @@
 
 #include "core/attention/attention_sizes.h"
 #include "core/attention/norm.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
@@ -198,6 +199,21 @@ double recompute_softmax_gradient(const Trace& trace, const CellProvenance& prov
   return own.result * (own.gradient - sum_of(products_of(trace, provenance.terms)));
 }
 
+// The gate's number is the last factor of each term, the same in all of them.
+double value_of_gate(const Trace& trace, const CellProvenance& provenance) {
+  const CellRef& gate = provenance.terms.at(0).factors.back();
+  return sigmoid(trace.tensor(gate.tensor)->at(gate.index));
+}
+
+// Of a term, whose last factor is the gate's number.
+double gated_product(const Trace& trace, const Term& term, Combine combine) {
+  Term others = term;
+  others.factors.pop_back();
+  const CellRef& gate = term.factors.back();
+  const double open = sigmoid(trace.tensor(gate.tensor)->at(gate.index));
+  return product_of_factors(trace, others) * open * (combine == Combine::gate ? 1.0 : 1.0 - open);
+}
+
 }  // namespace
 
 std::optional<double> quantity(const CellProvenance& provenance, std::string_view name) {
@@ -260,6 +276,12 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
       quantities.emplace_back("Σ dP·P", sum_of(products_of(trace, provenance.terms)));
       break;
     }
+    case Combine::gate:
+    case Combine::gate_gradient:
+      if (provenance.terms.empty()) break;
+      quantities.emplace_back("σ(gate)", value_of_gate(trace, provenance));
+      for (Term& term : provenance.terms) term.value = gated_product(trace, term, provenance.combine);
+      break;
     case Combine::norm_weight_gradient:
     case Combine::given:
     case Combine::copy:
@@ -307,6 +329,12 @@ double recompute_from_provenance(const Trace& trace, const CellProvenance& prove
       return recompute_softmax(trace, provenance);
     case Combine::dropout:
       return source(0) * quantity(provenance, "factor").value_or(1.0);
+    case Combine::gate:
+    case Combine::gate_gradient: {
+      double sum = 0.0;
+      for (const Term& term : provenance.terms) sum += gated_product(trace, term, provenance.combine);
+      return sum;
+    }
     case Combine::norm:
       return recompute_norm(trace, provenance);
     case Combine::scale_gradient:

@@ -164,6 +164,11 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
   // In a row: the source at the cell's own position; for a gradient, that of the function it passes through.
   const auto own_source = [&] { return cell_text({rule.products.at(0).factors.at(0).tensor, index}); };
   const auto own_result = [&] { return cell_text({rule.products.at(0).factors.at(1).tensor, index}); };
+  const auto factor = [&](std::size_t which) {
+    Product one = rule.products.at(0);
+    one.factors = {one.factors.at(which)};
+    return factors_text(one, index);
+  };
   switch (provenance.combine) {
     case Combine::given:
       return "given";
@@ -203,6 +208,11 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
     case Combine::mean:
       return fmt::format("1/{} · {}{}", rule.products.at(0).sums[0].size,
                          sum_sign(rule.products.at(0), index), factors_of(0));
+    case Combine::gate:
+      return fmt::format("{} · σ({})", factor(0), factor(1));
+    case Combine::gate_gradient:
+      return fmt::format("{}{} · {} · σ(g) · (1 − σ(g)), g = {}", sum_sign(rule.products.at(0), index),
+                         factor(0), factor(1), factor(2));
     case Combine::norm:
       return norm_text(provenance, own_source(), rule.products.size() > 1 ? factors_of(1) : "");
     case Combine::softmax_gradient:
@@ -211,11 +221,6 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
     case Combine::norm_gradient:
       return norm_gradient_text(provenance, own_source(), own_result());
     case Combine::norm_weight_gradient: {
-      const auto factor = [&](std::size_t which) {
-        Product one = rule.products.at(0);
-        one.factors = {one.factors.at(which)};
-        return factors_text(one, index);
-      };
       const NormKind kind = trace.options.qk_norm_kind;
       const std::string x = kind == NormKind::layer ? fmt::format("({} − mean)", factor(1)) : factor(1);
       return fmt::format("{}{} · {} / {} of its row", sum_sign(rule.products.at(0), index), factor(0), x,

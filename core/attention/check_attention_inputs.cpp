@@ -180,6 +180,25 @@ void check_qk_norm(const AttentionInputs& inputs, const AttentionSizes& s) {
            appended ? appended : "", "keys that are projected", "leave one out"});
 }
 
+// A gate for each column of concat, or for each head.
+void check_output_gate(const AttentionInputs& inputs, const AttentionSizes& s) {
+  const TensorPtr &weight = inputs.tensors.output_gate_weight, &bias = inputs.tensors.output_gate_bias;
+  const Shape columns{{"H·Dv", checked_multiply(s.heads, s.v_head_dim, "H·Dv")}, {"E", s.embed_dim}};
+  const Shape heads{{"H", s.heads}, {"E", s.embed_dim}};
+  const std::string expected = letters_and_sizes(columns) + " or " + letters_and_sizes(heads);
+  require(inputs.options.output_gate || !(weight || bias),
+          {weight ? "output_gate.weight" : "output_gate.bias", "nothing is gated with it",
+           (weight ? weight : bias) ? (weight ? weight : bias)->shape().sizes_text() : "", "output_gate true",
+           "set output_gate, or leave it out"});
+  if (!inputs.options.output_gate) return;
+  require(weight != nullptr, {"output_gate.weight", "the parameter is missing", "", expected,
+                              "give it, or set output_gate to false"});
+  require(weight->shape().same_sizes(columns) || weight->shape().same_sizes(heads),
+          {"output_gate.weight", "the shape disagrees", weight->shape().sizes_text(), expected,
+           "one row for each column of concat, or one for each head"});
+  if (bias) expect_shape("output_gate.bias", *bias, Shape{weight->shape().axes()[0]});
+}
+
 void check_head_counts(Index heads, Index kv_heads) {
   require(kv_heads > 0 && heads % kv_heads == 0,
           {"num_heads", "key/value heads must serve equal numbers of query heads",
@@ -355,6 +374,7 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
   check_parameters(inputs, s, refusals);
   refusals.run([&] { check_rotary_embedding(inputs, s); });
   refusals.run([&] { check_qk_norm(inputs, s); });
+  refusals.run([&] { check_output_gate(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();

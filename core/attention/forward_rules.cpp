@@ -2,6 +2,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
@@ -68,6 +69,10 @@ class Declaration {
         return declare_head_output();
       case Id::concat:
         return declare_concat();
+      case Id::output_gate:
+        return add_linear(Id::query, Id::output_gate_weight, Id::output_gate_bias);
+      case Id::gated_concat:
+        return declare_gated_concat();
       case Id::output:
         return declare_output();
       case Id::residual_output:
@@ -252,12 +257,27 @@ class Declaration {
 
   // 'nlc,ec->nle'
   void declare_output() {
-    using namespace joined;
     if (trace_.options.op == Op::scaled_dot_product_attention) return copy(Id::head_output);
-    add({operand(Id::concat, {axis_of(n), axis_of(row), axis_of(summed)}),
-         operand(Id::out_proj_weight, {axis_of(column), axis_of(summed)})},
-        {{"c", sizes_.heads * sizes_.v_head_dim}});
-    if (has(Id::out_proj_bias)) add({operand(Id::out_proj_bias, {axis_of(column)})});
+    add_linear(rows_of_output(trace_.tensors), Id::out_proj_weight, Id::out_proj_bias);
+  }
+
+  // 'nlc,ec->nle': x·Wᵀ + b
+  void add_linear(Id x, Id weight, Id bias) {
+    using namespace joined;
+    add({operand(x, {axis_of(n), axis_of(row), axis_of(summed)}),
+         operand(weight, {axis_of(column), axis_of(summed)})},
+        {{x == Id::query ? "e" : "c", trace_.tensor(weight)->shape().size(1)}});
+    if (has(bias)) add({operand(bias, {axis_of(column)})});
+  }
+
+  // A number of the gate for each column, or for each head.
+  void declare_gated_concat() {
+    using namespace joined;
+    rule_.combine = Combine::gate;
+    const bool by_head = trace_.tensor(Id::output_gate_weight)->shape().size(0) != rule_.sizes.back();
+    add({same_cell(Id::concat),
+         operand(Id::output_gate, {axis_of(n), axis_of(row),
+                                   by_head ? axis_group(column, sizes_.v_head_dim) : axis_of(column)})});
   }
 
   // The row that the cell is in, and the cell's weight, if there are any: one for each number of a row (W),

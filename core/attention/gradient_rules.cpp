@@ -214,6 +214,12 @@ class GradientDeclaration {
       case Combine::dropout:  // the same factor, 0 or 1/(1−p)
         rule_.combine = Combine::dropout;
         return add_pieces(reader, same_cell(gradient));
+      case Combine::gate:
+        add_ways_through(reader);
+        rule_.combine = source.id == rule_.result.id ? Combine::gate : Combine::gate_gradient;
+        if (rule_.combine == Combine::gate_gradient)
+          rule_.products.back().factors.push_back({{rule_.result.id}, own_axes()});
+        return;
       case Combine::norm:
         return pass_through_norm(reader, source);
       default:

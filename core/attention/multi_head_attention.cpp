@@ -12,6 +12,7 @@
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
 #include "core/attention/norm.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/score_path.h"
@@ -319,15 +320,34 @@ void merge_and_project(ForwardPass& pass) {
   const auto merge = [&] { return merge_heads(*t.head_output, t.head_gain.get(), "H·Dv"); };
   pass.stages.run(Id::concat, {t.head_output, t.head_gain}, merge);
 
+  // output_gate = query·W_gᵀ + b_g                   (N,L,E) → (N,L,H·Dv), or (N,L,H): one for each head
+  // gated_concat = concat ⊙ σ(output_gate)                                                 (N,L,H·Dv)
+  if (pass.options.output_gate) {
+    const LinearRows w_g{t.output_gate_weight.get(), 0, t.output_gate_bias.get(), 0};
+    const Shape shape = computed_shape(Id::output_gate, pass.options, pass.sizes);
+    const auto earlier_w_g = [](const StageKey& earlier) -> std::optional<LinearRows> {
+      return LinearRows{earlier.sources[1].get(), 0, earlier.sources[2].get(), 0};
+    };
+    pass.stages.run(
+        Id::output_gate, {t.query, t.output_gate_weight, t.output_gate_bias},
+        [&] { return linear(*t.query, w_g, shape); }, {}, update_linear(t.query, w_g, shape, earlier_w_g));
+    pass.stages.run(Id::gated_concat, {t.concat, t.output_gate},
+                    [&] { return gated(*t.concat, *t.output_gate); });
+  } else {
+    pass.stages.none(Id::output_gate, t.concat);
+    pass.stages.none(Id::gated_concat, t.concat);
+  }
+
   // output = concat·W_Oᵀ + b_O                                                             (N,L,E)
+  const TensorPtr& rows = t.*tensor_entry(rows_of_output(t)).member;
   const LinearRows w_o{t.out_proj_weight.get(), 0, t.out_proj_bias.get(), 0};
   const Shape shape = computed_shape(Id::output, pass.options, pass.sizes);
   const auto earlier_w_o = [](const StageKey& earlier) {
     return LinearRows{earlier.sources[1].get(), 0, earlier.sources[2].get(), 0};
   };
-  const auto project = [&] { return linear(*t.concat, w_o, shape); };
-  pass.stages.run(Id::output, {t.concat, t.out_proj_weight, t.out_proj_bias}, project, {},
-                  update_linear(t.concat, w_o, shape, earlier_w_o));
+  const auto project = [&] { return linear(*rows, w_o, shape); };
+  pass.stages.run(Id::output, {rows, t.out_proj_weight, t.out_proj_bias}, project, {},
+                  update_linear(rows, w_o, shape, earlier_w_o));
 }
 
 // What a transformer block adds around the operator: LayerNorm(query + output), either part if requested.

@@ -9,6 +9,7 @@
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
 #include "core/attention/linear.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
@@ -66,20 +67,11 @@ class Backward {
   }
 
   void merge_and_project() {
-    stage(TensorId::concat, {g_.output, t_.out_proj_weight},
+    const TensorId joined = rows_of_output(t_);
+    stage(joined, {g_.output, t_.out_proj_weight},
           [&] { return linear_input_gradient(*g_.output, {t_.out_proj_weight.get()}, t_.concat->shape()); });
-    stage(TensorId::out_proj_weight, {g_.output, t_.concat}, [&] {
-      Tensor gradient(t_.out_proj_weight->shape(), dtype_);
-      linear_weight_gradient(*g_.output, *t_.concat, gradient, 0);
-      return gradient;
-    });
-    if (t_.out_proj_bias) {
-      stage(TensorId::out_proj_bias, {g_.output}, [&] {
-        Tensor gradient(t_.out_proj_bias->shape(), dtype_);
-        linear_bias_gradient(*g_.output, gradient, 0);
-        return gradient;
-      });
-    }
+    linear_parameters(Id::out_proj_weight, Id::out_proj_bias, g_.output, t(joined));
+    if (joined == Id::gated_concat) gate();
     stage(TensorId::head_output, {g_.concat, t_.head_gain},
           [&] { return merge_heads_gradient(*g_.concat, t_.head_gain.get(), t_.head_output->shape()); });
     if (t_.head_gain) {
@@ -164,6 +156,30 @@ class Backward {
     choices.push_back(static_cast<double>(sizes_.keys));
     for (const Index size : t(id)->shape().sizes()) choices.push_back(static_cast<double>(size));
     cache_.run(id, std::move(sources), make, std::move(choices));
+  }
+
+  // Of y = x·Wᵀ + b to W and b.
+  void linear_parameters(TensorId weight, TensorId bias, const TensorPtr& grad_y, const TensorPtr& x) {
+    stage(weight, {grad_y, x}, [&] {
+      Tensor gradient(t(weight)->shape(), dtype_);
+      linear_weight_gradient(*grad_y, *x, gradient, 0);
+      return gradient;
+    });
+    if (!t(bias)) return;
+    stage(bias, {grad_y}, [&] {
+      Tensor gradient(t(bias)->shape(), dtype_);
+      linear_bias_gradient(*grad_y, gradient, 0);
+      return gradient;
+    });
+  }
+
+  // From gated_concat to concat, the gate and what the gate is made of; project_inputs adds query's part.
+  void gate() {
+    stage(Id::concat, {g_.gated_concat, t_.output_gate},
+          [&] { return gated(*g_.gated_concat, *t_.output_gate); });
+    stage(Id::output_gate, {g_.gated_concat, t_.concat, t_.output_gate},
+          [&] { return gate_gradient(*g_.gated_concat, *t_.concat, *t_.output_gate); });
+    linear_parameters(Id::output_gate_weight, Id::output_gate_bias, g_.output_gate, t_.query);
   }
 
   // Back through dropout and softmax. The weights of frozen heads are constants that bypass both.
@@ -318,7 +334,7 @@ class Backward {
       return {g(path.projected), t(path.own_weight) ? t(path.own_weight) : t_.in_proj_weight};
     };
     std::vector<TensorPtr> sources = sources_of(paths[0]);
-    sources.push_back(g_.residual_output);
+    sources.insert(sources.end(), {g_.residual_output, g_.output_gate, t_.output_gate_weight});
     for (std::size_t i = 1; is_self_attention && i < std::size(paths); ++i)
       for (TensorPtr& source : sources_of(paths[i])) sources.push_back(std::move(source));
     stage(TensorId::query, std::move(sources), [&] {
@@ -329,6 +345,9 @@ class Backward {
       };
       Tensor sum = of_path(0);
       if (g_.residual_output) sum = add_residual(sum, *g_.residual_output);
+      if (g_.output_gate)
+        sum = add_residual(
+            sum, linear_input_gradient(*g_.output_gate, {t_.output_gate_weight.get()}, t_.query->shape()));
       for (Index i = 1; i < count; ++i) sum = add_residual(sum, of_path(i));
       return sum;
     });

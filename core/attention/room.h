@@ -22,6 +22,7 @@
 #include "core/attention/memory_order.h"
 #include "core/attention/multi_head_attention.h"
 #include "core/attention/norm.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/projection_layouts.h"
 #include "core/attention/query_key_plane.h"
 #include "core/attention/reference_backend.h"

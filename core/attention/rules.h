@@ -101,13 +101,15 @@ enum class Combine {
   softmax,      // exp(x − max) / Σ exp(x − max) along the row
   dropout,      // the source times 0 or 1/(1−p)
   mean,         // mean over the summed axis
+  gate,         // concat · σ(gate), or the same of a gradient
   norm,         // (offset + weight) · (x − mean) / deviation along the row (core/attention/norm.h)
   // Gradients only; dP, P and dy, y are the gradient and the result of what the gradient passes through
-  clip_gradient,         // a gradient, or 0 where the number of the forward pass was clipped
-  scale_gradient,        // the same backwards
-  add_mask_gradient,     // a gradient, or 0 where mask_bias is −inf and the score was filled
-  softmax_gradient,      // P·(dP − Σ dP·P) along the row
-  norm_gradient,         // (dn − mean of dn − n·mean of dn·n) / deviation along the row
+  clip_gradient,      // a gradient, or 0 where the number of the forward pass was clipped
+  scale_gradient,     // the same backwards
+  add_mask_gradient,  // a gradient, or 0 where mask_bias is −inf and the score was filled
+  softmax_gradient,   // P·(dP − Σ dP·P) along the row
+  norm_gradient,      // (dn − mean of dn − n·mean of dn·n) / deviation along the row
+  gate_gradient,  // Σ dy·x·σ(gate)·(1 − σ(gate)) over the columns that the gate's number multiplies
   norm_weight_gradient,  // Σ dy·(x − mean)/deviation over the rows that have the weight
 };
 

@@ -59,6 +59,9 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
   const double dropping = options.dropout > 0.0 ? scores * (cost_of_random + copy) : 0.0;
   const double weighing = scores * (exponential + copy), touching = scores * copy;
 
+  const Id joined = options.output_gate ? Id::gated_concat : Id::concat;
+  const double gate_width =
+      tensors.output_gate_weight ? queries * number(tensors.output_gate_weight->shape().size(0)) : 0.0;
   const std::vector<Id> of_q = path_of_queries(options), of_k = path_of_keys(options);
   std::vector<std::pair<Id, double>> costs;
   const double moving_q = queries * q_width * copy, moving_k = keys * k_width * copy,
@@ -75,7 +78,11 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
   if (backward) {
     if (projects)
       costs = {
-          {Id::concat, joining}, {Id::out_proj_weight, joining}, {Id::head_output, queries * out_width * copy}};
+          {joined, joining}, {Id::out_proj_weight, joining}, {Id::head_output, queries * out_width * copy}};
+    if (projects && options.output_gate)
+      costs.insert(costs.end(), {{Id::concat, gate_width * exponential},
+                                 {Id::output_gate, gate_width * exponential},
+                                 {Id::output_gate_weight, gate_width * embed_dim}});
     costs.insert(costs.end(), {{Id::dropped_weights, adding_values},
                                {Id::v_heads, adding_values},
                                {Id::attn_weights, dropping},
@@ -113,6 +120,9 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
       {{Id::attn_weights, weighing}, {Id::dropped_weights, dropping}, {Id::head_output, adding_values}});
   if (projects) {
     costs.insert(costs.end(), {{Id::concat, queries * out_width * copy}, {Id::output, joining}});
+    if (options.output_gate)
+      costs.insert(costs.end(), {{Id::output_gate, gate_width * embed_dim},
+                                 {Id::gated_concat, queries * out_width * exponential}});
     if (options.need_weights && options.average_attn_weights)
       costs.emplace_back(Id::attn_output_weights, touching);
   }
@@ -189,9 +199,13 @@ bool have_same_attention(const Trace& before, const AttentionInputs& inputs) {
 }
 
 bool have_same_output(const Trace& before, const AttentionInputs& inputs) {
+  const auto& query = before.tensors.query;
   return before.options.head_gain == inputs.options.head_gain &&
+         before.options.output_gate == inputs.options.output_gate &&
+         (!before.options.output_gate || query == inputs.tensors.query) &&
          have_same(before.tensors, inputs.tensors,
-                   {&TraceTensors::head_gain, &TraceTensors::out_proj_weight, &TraceTensors::out_proj_bias});
+                   {&TraceTensors::head_gain, &TraceTensors::out_proj_weight, &TraceTensors::out_proj_bias,
+                    &TraceTensors::output_gate_weight, &TraceTensors::output_gate_bias});
 }
 
 }  // namespace headwise

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/attention/output_gate.h"
 #include "core/attention/rules.h"
 #include "core/attention/score_path.h"
 
@@ -59,6 +60,11 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "a "
      "learned weight. Scores depend on the directions of the rows and on these weights, not on how large the "
      "projections have become."},
+    {Step::gate, "Gate", "how much of each number may pass? the token's own input says it",
+     "gated_concat = concat ⊙ σ(output_gate)    output_gate = query W_gᵀ",
+     "A fifth linear layer of the token's own row gives a gate for each column of concat; σ brings it "
+     "between "
+     "0 and 1, and what the heads have found is multiplied by it. A gate near 0 lets a head say nothing."},
 }};
 
 static_assert([] {
@@ -151,7 +157,7 @@ void add_outputs(const Trace& trace, Pictures& pictures) {
     pictures.map(Id::output, Id::head_output);
     return;
   }
-  pictures.product_transposed(Id::output, Id::concat, Id::out_proj_weight);
+  pictures.product_transposed(Id::output, rows_of_output(trace.tensors), Id::out_proj_weight);
   pictures.map(Id::residual_output, Id::output, Id::query);
   pictures.map(Id::layer_norm_output, trace.tensors.residual_output ? Id::residual_output : Id::output);
   pictures.map(Id::attn_output_weights, weights_of(trace));
@@ -167,7 +173,8 @@ std::vector<Step> shown_steps(const AttentionOptions& options) {
   std::vector<Step> steps;
   for (const StepEntry& entry : step_table) {
     if (entry.step == Step::split_heads && options.qk_norm == QkNorm::whole) steps.push_back(Step::normalise);
-    if (entry.step != Step::normalise) steps.push_back(entry.step);
+    if (entry.step == Step::output && options.output_gate) steps.push_back(Step::gate);
+    if (entry.step < Step::normalise) steps.push_back(entry.step);
     if (entry.step == Step::split_heads && options.qk_norm && options.qk_norm != QkNorm::whole)
       steps.push_back(Step::normalise);
   }
@@ -221,6 +228,10 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
     case Step::concat:
       pictures.map(Id::concat, Id::head_output);
       break;
+    case Step::gate:
+      pictures.map(Id::gated_concat, Id::concat, Id::output_gate);
+      pictures.product_transposed(Id::output_gate, Id::query, Id::output_gate_weight);
+      break;
     case Step::output:
       add_outputs(trace, pictures);
       break;
@@ -255,6 +266,8 @@ Step step_of(TensorId id, const AttentionOptions& options) {
       return Step::weighted_sum;
     case Id::head_gain: case Id::concat:
       return Step::concat;
+    case Id::output_gate_weight: case Id::output_gate_bias: case Id::output_gate: case Id::gated_concat:
+      return Step::gate;
     case Id::out_proj_weight: case Id::out_proj_bias: case Id::output: case Id::residual_output:
     case Id::layer_norm_output: case Id::attn_output_weights:
       return Step::output;

@@ -22,8 +22,9 @@ enum class Step : std::uint8_t {
   output,
   // Only with options that ask for them; where they stand among the others: shown_steps
   normalise,
+  gate,
 };
-inline constexpr int step_count = 11;
+inline constexpr int step_count = 12;
 
 struct StepEntry {
   Step step;

@@ -31,8 +31,10 @@ struct TraceTensors {
   TensorPtr bias_v;          // (G·Dv)
   TensorPtr static_k;        // (N,G,S,D)      (N·G,S,D) in PyTorch; replaces k
   TensorPtr static_v;        // (N,G,S,Dv)
-  TensorPtr out_proj_weight;  // (E,H·Dv)       "out_proj.weight"
-  TensorPtr out_proj_bias;    // (E)            "out_proj.bias"
+  TensorPtr output_gate_weight;  // (H·Dv,E) or (H,E)   "output_gate.weight", if options.output_gate is set
+  TensorPtr output_gate_bias;    // (H·Dv) or (H)
+  TensorPtr out_proj_weight;     // (E,H·Dv)       "out_proj.weight"
+  TensorPtr out_proj_bias;       // (E)            "out_proj.bias"
   // Masks as given, f32/f64 or bool, in their own rank; the gains; the frozen weights
   TensorPtr attn_mask;         // (L,S) (N·H,L,S) or, for SDPA, anything that broadcasts to (N,H,L,S)
   TensorPtr key_padding_mask;  // (N,S)          True is ignored
@@ -65,7 +67,10 @@ struct TraceTensors {
   TensorPtr dropped_weights;
   TensorPtr head_output;  // (N,H,L,Dv)     dropped_weights · v
   // Merge and output projection
-  TensorPtr concat;             // (N,L,H·Dv)     heads side by side, times the head gains
+  TensorPtr concat;  // (N,L,H·Dv)     heads side by side, times the head gains
+  // If options.output_gate is set, else null: before σ, and concat times σ of it
+  TensorPtr output_gate;        // (N,L,H·Dv), or (N,L,H): one number for each head
+  TensorPtr gated_concat;       // (N,L,H·Dv)
   TensorPtr output;             // (N,L,E)        for SDPA (N,H,L,Dv)
   TensorPtr residual_output;    // (N,L,E)
   TensorPtr layer_norm_output;  // (N,L,E)
@@ -86,11 +91,11 @@ enum class TensorId : std::uint8_t {
   query, key, value,
   in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, q_norm_weight, k_norm_weight,
   bias_k, bias_v, static_k, static_v,
-  out_proj_weight, out_proj_bias,
+  output_gate_weight, output_gate_bias, out_proj_weight, out_proj_bias,
   attn_mask, key_padding_mask, valid_lens, head_gain, frozen_weights,
   q, k, v, q_heads, k_heads, v_heads, q_normed, k_normed, q_rotary, k_rotary,
   scores, scaled_scores, mask_bias, masked_scores, attn_weights, dropped_weights, head_output,
-  concat, output, residual_output, layer_norm_output, attn_output_weights,
+  concat, output_gate, gated_concat, output, residual_output, layer_norm_output, attn_output_weights,
 };
 // clang-format on
 

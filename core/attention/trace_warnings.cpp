@@ -198,6 +198,13 @@ std::string why_absent(const Trace& trace, TensorName name) {
     case TensorId::bias_k:
     case TensorId::bias_v:
       return "this scenario has none; give it with --input, or bias_k and bias_v by attention.add_bias_kv";
+    case TensorId::output_gate_bias:
+      if (trace.options.output_gate) return "this scenario has no biases: attention.bias is false";
+      [[fallthrough]];
+    case TensorId::output_gate_weight:
+    case TensorId::output_gate:
+    case TensorId::gated_concat:
+      return "this scenario has no output gate: attention.output_gate is false";
     case TensorId::residual_output:
       return "this scenario adds no residual: attention.residual is false";
     case TensorId::layer_norm_output:

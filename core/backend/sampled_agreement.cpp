@@ -10,6 +10,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/in_projection.h"
 #include "core/attention/norm.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
 #include "core/fused/row_masks.h"
@@ -143,6 +144,13 @@ class Sampler {
   void output(Index n, Index query, SampledAgreement& found) const {
     std::vector<double> concat(static_cast<std::size_t>(s_.heads * s_.v_head_dim), 0.0);
     run_tasks(s_.heads, available_threads(), [&](Index h, int) { head(n, query, h, concat); });
+    if (const Tensor* const weight = t_.output_gate_weight.get()) {
+      const Index numbers = weight->shape().size(0), columns = std::ssize(concat) / numbers;
+      const std::vector<double> gate = affine_row(row_of(*t_.query, n * s_.queries + query),
+                                                  {weight, 0, t_.output_gate_bias.get(), 0}, numbers);
+      for (Index c = 0; c < std::ssize(concat); ++c)
+        concat[static_cast<std::size_t>(c)] *= sigmoid(gate[static_cast<std::size_t>(c / columns)]);
+    }
     const std::vector<double> expected =
         affine_row(concat, {t_.out_proj_weight.get(), 0, t_.out_proj_bias.get(), 0}, s_.embed_dim);
     for (Index i = 0; i < s_.embed_dim; ++i)

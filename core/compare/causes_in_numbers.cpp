@@ -129,6 +129,7 @@ Shape with_heads_apart(const Question& q) {
     case Id::v:
       return split("G", s.kv_heads, "Dv");
     case Id::concat:
+    case Id::gated_concat:
       return split("H", s.heads, "Dv");
     default:
       return shape;

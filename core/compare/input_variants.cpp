@@ -115,6 +115,12 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
     add(!o.mask_value, fmt::format("blocked cells are filled with {:g}", value),
         fmt::format("--set mask.value={:.9g}", value), [value](Options& p) { p.mask_value = value; });
   }
+  if (o.output_gate)
+    variants.push_back(
+        {"there is no output gate", "--set attention.output_gate=false", [](AttentionInputs& inputs) {
+           inputs.options.output_gate = false;
+           inputs.tensors.output_gate_weight = inputs.tensors.output_gate_bias = nullptr;
+         }});
   add(!o.head_gain.empty(), "the heads have no gains", "--set heads.gain=null",
       [](Options& p) { p.head_gain.clear(); });
   if (o.frozen_heads.empty()) return;

@@ -10,6 +10,7 @@
 #include "core/attention/add_and_norm.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/linear.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/program_variants.h"
@@ -45,6 +46,35 @@ Tensor with_bias(const Tensor& rows, const Trace& so_far) {
   });
 }
 
+// concat, or gated_concat.
+const Tensor& joined_heads(const Trace& so_far) {
+  return required(so_far, rows_of_output(so_far.tensors));
+}
+
+// The output gate without its σ, with another function, turned round, or behind the output projection.
+void add_gates(const AttentionInputs& inputs, ProgramVariants& variants) {
+  if (!inputs.options.output_gate) return;
+  const auto gates = [&](const char* text, double (*open)(double)) {
+    add(variants, text, Id::gated_concat, [open](const Trace& so_far) {
+      const Tensor& x = required(so_far, Id::concat);  // beside a change that takes the gate away, as it is
+      return so_far.tensors.output_gate ? gated(x, *so_far.tensors.output_gate, open) : x;
+    });
+  };
+  gates("the output gate has no σ: concat is multiplied by the gate itself", [](double x) { return x; });
+  gates("the output gate is SiLU, not σ", [](double x) { return x * sigmoid(x); });
+  gates("the output gate is 1 + tanh, not σ", [](double x) { return 1.0 + std::tanh(x); });
+  gates("the output gate is tanh, not σ", [](double x) { return std::tanh(x); });
+  gates("the output gate is turned round: 1 − σ", [](double x) { return sigmoid(-x); });
+  const Shape& shape = inputs.tensors.out_proj_weight->shape();
+  if (shape.size(0) != shape.size(1)) return;
+  add(variants, "the output gate is applied behind the output projection", Id::output, [](const Trace& so_far) {
+    const TraceTensors& u = so_far.tensors;
+    Tensor ungated = linear(required(so_far, Id::concat),
+                            {u.out_proj_weight.get(), 0, u.out_proj_bias.get(), 0}, u.output->shape());
+    return u.output_gate ? gated(ungated, *u.output_gate) : ungated;
+  });
+}
+
 void add_projections(const AttentionInputs& inputs, ProgramVariants& variants) {
   const TraceTensors& t = inputs.tensors;
   const TensorPtr weight = t.out_proj_weight, bias = t.out_proj_bias;
@@ -52,10 +82,10 @@ void add_projections(const AttentionInputs& inputs, ProgramVariants& variants) {
   const bool square = weight->shape().size(0) == weight->shape().size(1);
   if (square) {
     add(variants, "the output projection is left out: output is concat", Id::output,
-        [](const Trace& so_far) { return so_far.tensors.concat->reshaped(so_far.tensors.output->shape()); });
+        [](const Trace& so_far) { return joined_heads(so_far).reshaped(so_far.tensors.output->shape()); });
     if (bias)
       add(variants, "of the output projection the bias alone is added", Id::output,
-          [](const Trace& so_far) { return with_bias(*so_far.tensors.concat, so_far); });
+          [](const Trace& so_far) { return with_bias(joined_heads(so_far), so_far); });
     add(variants, "the output projection is applied twice", Id::output, [](const Trace& so_far) {
       const TraceTensors& u = so_far.tensors;
       return linear(*u.output, {u.out_proj_weight.get(), 0, u.out_proj_bias.get(), 0}, u.output->shape());
@@ -78,7 +108,7 @@ void add_sums_of_heads(const AttentionInputs& inputs, ProgramVariants& variants)
         [=](const Trace& so_far) {
           const TraceTensors& u = so_far.tensors;
           const Shape& shape = u.output->shape();
-          const Cells cell(*u.concat);
+          const Cells cell(joined_heads(so_far));
           const Tensor total =
               filled3(Shape{shape.axes()[0], shape.axes()[1], {"Dv", width}}, [&](Index n, Index l, Index d) {
                 double sum = 0.0;
@@ -271,6 +301,7 @@ void add_batch_axis(const AttentionInputs& inputs, ProgramVariants& variants) {
 
 void add_output_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
   if (inputs.options.op != Op::multi_head_attention) return;
+  add_gates(inputs, variants);
   add_projections(inputs, variants);
   add_sums_of_heads(inputs, variants);
   add_residuals(inputs, variants);

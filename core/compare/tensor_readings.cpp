@@ -34,7 +34,8 @@ bool is_sequence(Id id) {
 // In the module's interface the layout depends on batch_first; internally,
 // PyTorch always computes in (L,N,E).
 bool is_inside(Id id) {
-  return id == Id::q || id == Id::k || id == Id::v || id == Id::concat;
+  return id == Id::q || id == Id::k || id == Id::v || id == Id::concat || id == Id::output_gate ||
+         id == Id::gated_concat;
 }
 
 std::vector<AxisOrder> other_orders(Id id, Index rank, bool batch_first) {

@@ -9,6 +9,7 @@
 
 #include "core/attention/attention_sizes.h"
 #include "core/attention/multi_head_attention.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/tensor_readings.h"
@@ -153,7 +154,8 @@ StageChange recomputed(Id id) {
 
 // One cell of the output projection.
 double projected_cell(const TraceTensors& t, Index row, Index column) {
-  const std::span<const double> x = t.concat->values<double>(), weight = t.out_proj_weight->values<double>();
+  const std::span<const double> x = (t.*tensor_entry(rows_of_output(t)).member)->values<double>(),
+                                weight = t.out_proj_weight->values<double>();
   const Index width = t.out_proj_weight->shape().size(1);
   const auto first = x.begin() + row * width;
   return std::inner_product(first, first + width, weight.begin() + column * width,

@@ -8,6 +8,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/memory_order.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
@@ -176,6 +177,7 @@ class Lines {
   void softmax();
   void weighted_sum();
   void concat();
+  void gate();
   void output();
 
   CodeStyle style_;
@@ -423,6 +425,16 @@ void Lines::concat() {
   set(dialect_("concat", heads), concat_comment());
 }
 
+void Lines::gate() {
+  if (result_ == Id::output_gate)
+    return set(linear("W_g", "query", "output_gate_weight", t_.output_gate_bias ? "output_gate_bias" : ""),
+               fmt::format("{} @ {} → {}", sizes(Id::query), swapped_sizes(Id::output_gate_weight),
+                           sizes(Id::output_gate)));
+  const bool by_head = sizes(Id::output_gate) != sizes(Id::concat);
+  const std::string open = dialect_("sigmoid", "output_gate");
+  set("concat * " + (by_head ? dialect_("repeat columns", open, sizes_.v_head_dim) : open), sizes(result_));
+}
+
 void Lines::output() {
   const Id weights = o_.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
   if (o_.op == Op::scaled_dot_product_attention) {
@@ -440,8 +452,9 @@ void Lines::output() {
       set(dialect_("with heads axis", name), "every head's own");
     }
   } else if (t_.out_proj_weight) {
-    set(linear("W_o", "concat", "out_proj_weight", t_.out_proj_bias ? "out_proj_bias" : ""),
-        fmt::format("{} @ {} → {}", sizes(Id::concat), swapped_sizes(Id::out_proj_weight), sizes(Id::output)));
+    const Id rows = rows_of_output(t_);
+    set(linear("W_o", code_variable(rows), "out_proj_weight", t_.out_proj_bias ? "out_proj_bias" : ""),
+        fmt::format("{} @ {} → {}", sizes(rows), swapped_sizes(Id::out_proj_weight), sizes(Id::output)));
   }
 }
 
@@ -449,8 +462,8 @@ std::vector<CodeLine> Lines::take() {
   using L = Lines;
   constexpr std::array<void (L::*)(), step_count> steps{
       // in the order of Step
-      &L::inputs,  &L::project,      &L::split_heads, &L::scores, &L::scale,    &L::mask,
-      &L::softmax, &L::weighted_sum, &L::concat,      &L::output, &L::normalise};
+      &L::inputs,  &L::project,      &L::split_heads, &L::scores, &L::scale,     &L::mask,
+      &L::softmax, &L::weighted_sum, &L::concat,      &L::output, &L::normalise, &L::gate};
   (this->*steps[static_cast<std::size_t>(step_)])();
   return std::move(lines_);
 }

@@ -245,6 +245,7 @@ std::string layers_text(const Trace& trace) {
   projection("W_q", "q_proj_weight", 0, q_rows, true);
   projection("W_k", "k_proj_weight", q_rows, k_rows, !t.static_k);
   projection("W_v", "v_proj_weight", q_rows + k_rows, v_rows, !t.static_v);
+  if (t.output_gate_weight) layer("W_g", "output_gate_weight", t.output_gate_bias ? "output_gate_bias" : "");
   layer("W_o", "out_proj_weight", t.out_proj_bias ? "out_proj_bias" : "");
   return text + "torch.set_grad_enabled(False)\n";
 }
@@ -261,7 +262,9 @@ Steps steps_text(const Trace& trace, CodeStyle style) {
     const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
     if (entry.step == Step::inputs && !sdpa) continue;  // the arrays already contain it
     std::string lines;
-    for (const StepPicture& picture : step_pictures(entry.step, trace)) {
+    std::vector<StepPicture> pictures = step_pictures(entry.step, trace);
+    std::ranges::sort(pictures, {}, &StepPicture::result);  // in the order of computation
+    for (const StepPicture& picture : pictures) {
       for (const CodeLine& line : code_lines(style, entry.step, picture.result, trace))
         lines += line.code + (line.comment.empty() ? "" : "  # " + line.comment) + "\n";
       if (std::ranges::find(steps.results, picture.result) == steps.results.end())

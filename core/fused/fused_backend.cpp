@@ -1,5 +1,6 @@
 #include "core/fused/fused_backend.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <map>
@@ -136,6 +137,7 @@ class FusedForward {
         return before_values_ + fused_projection_tasks_until(*values_, n, (g + 1) * sizes_.v_head_dim);
       };
     }
+    if (options_.output_gate) add_gate(phases);
     const FusedProjection out{.kernels = kernels_,
                               .x = concat_,
                               .weight = {t_.out_proj_weight.get(), 0, t_.out_proj_bias.get(), 0},
@@ -144,7 +146,8 @@ class FusedForward {
     phases.push_back(tasks_of(out, tasks_.outputs));
     phases.back().needs = [&](Index task) {
       const auto [n, panel] = fused_projection_reads_from(out, task);
-      return fused_attention_tasks_until(attention, n, panel);
+      return options_.output_gate ? n * concat_.count + panel + 1
+                                  : fused_attention_tasks_until(attention, n, panel);
     };
     run_phases(phases, threads_);
   }
@@ -230,26 +233,35 @@ class FusedForward {
   }
 
  private:
+  // Linear layers that are computed together, and what puts their inputs into panels before.
+  struct Projections {
+    Index& count;  // of their tasks
+    std::vector<TaskPhase> into_panels = {}, tasks = {};
+    void put(std::vector<TaskPhase>& phases) {
+      phases.push_back(together(std::move(into_panels)));
+      phases.push_back(together(std::move(tasks)));
+    }
+  };
+
   // q, k and v as phases.
   void add_projections(std::vector<TaskPhase>& phases) {
-    std::vector<TaskPhase> into_panels, projections;
+    Projections projections{tasks_.projections};
     q_ = Panels(sizes_.batch, sizes_.queries, sizes_.heads * sizes_.head_dim);
-    project(Projection::q, t_.query, t_.q_proj_weight, {.panels = &q_}, q_.width, into_panels, projections);
+    project(rows_of(Projection::q, t_.q_proj_weight), false, t_.query, {.panels = &q_}, q_.width, projections);
     if (t_.static_k) {
-      projections.push_back(keys_.given_keys(*t_.static_k));
+      projections.tasks.push_back(keys_.given_keys(*t_.static_k));
     } else {
-      project(Projection::k, t_.key, t_.k_proj_weight, {.head_panels = &keys_.k},
-              sizes_.kv_heads * sizes_.head_dim, into_panels, projections);
+      project(rows_of(Projection::k, t_.k_proj_weight), masks_.has_value(), t_.key, {.head_panels = &keys_.k},
+              sizes_.kv_heads * sizes_.head_dim, projections);
     }
     if (t_.static_v) {
-      projections.push_back(keys_.given_values(*t_.static_v, FusedKeys::Search::now));
+      projections.tasks.push_back(keys_.given_values(*t_.static_v, FusedKeys::Search::now));
     } else {
-      project(Projection::v, t_.value, t_.v_proj_weight, {.head_rows = &keys_.v},
-              sizes_.kv_heads * sizes_.v_head_dim, into_panels, projections);
+      values_.emplace(project(rows_of(Projection::v, t_.v_proj_weight), masks_.has_value(), t_.value,
+                              {.head_rows = &keys_.v}, sizes_.kv_heads * sizes_.v_head_dim, projections));
     }
-    before_values_ = projections[0].count + projections[1].count;
-    phases.push_back(together(std::move(into_panels)));
-    phases.push_back(together(std::move(projections)));
+    before_values_ = projections.tasks[0].count + projections.tasks[1].count;
+    projections.put(phases);
     if (sizes_.all_keys > sizes_.keys)
       phases.push_back({sizes_.batch, [&](Index n, int) {
                           keys_.append(n, t_.bias_k ? numbers_of(t_.bias_k) : nullptr,
@@ -259,7 +271,7 @@ class FusedForward {
 
   // q, k and v as rows: those of the previous run with the changed panels projected again, or all projected.
   void project_rows(const FusedTakeover& kept, std::vector<TaskPhase>& phases) {
-    std::vector<TaskPhase> into_panels, projections;
+    Projections projections{tasks_.projections};
     const auto follow = [&](Projection which, const FusedRows& rows, const TensorPtr& x,
                             const TensorPtr& own_weight, TensorId id) -> TensorPtr {
       if (rows.before && rows.changed.empty()) return rows.before;
@@ -268,11 +280,13 @@ class FusedForward {
       float* const to = made->values<float>().data();
       const Index slab = shape.size(1) * shape.size(2);
       if (rows.before)
-        into_panels.push_back({shape.size(0), [to, slab, from = numbers_of(rows.before)](Index n, int) {
-                                 std::copy_n(from + n * slab, slab, to + n * slab);
-                               }});
-      project(which, x, own_weight, {.rows = to, .row_tokens = shape.size(1)}, shape.size(2), into_panels,
-              projections, rows.before ? &rows.changed : nullptr);
+        projections.into_panels.push_back(
+            {shape.size(0), [to, slab, from = numbers_of(rows.before)](Index n, int) {
+               std::copy_n(from + n * slab, slab, to + n * slab);
+             }});
+      project(rows_of(which, own_weight), masks_ && which != Projection::q, x,
+              {.rows = to, .row_tokens = shape.size(1)}, shape.size(2), projections,
+              rows.before ? &rows.changed : nullptr);
       return made;
     };
     q_rows_ = follow(Projection::q, kept.q, t_.query, t_.q_proj_weight, TensorId::q);
@@ -280,14 +294,42 @@ class FusedForward {
     v_rows_ = t_.static_v && !kept.v.before
                   ? std::make_shared<const Tensor>(merge_heads(*t_.static_v, nullptr, "G·Dv"))
                   : follow(Projection::v, kept.v, t_.value, t_.v_proj_weight, TensorId::v);
-    phases.push_back(together(std::move(into_panels)));
-    phases.push_back(together(std::move(projections)));
+    projections.put(phases);
   }
 
-  // x·Wᵀ + b for q, k or v, for all panels or `only` some; a panel that several of them read is built once.
-  void project(Projection which, const TensorPtr& x, const TensorPtr& own_weight, const ProjectionTarget& to,
-               Index features, std::vector<TaskPhase>& into_panels, std::vector<TaskPhase>& projections,
-               const std::vector<PanelPlace>* only = nullptr) {
+  // concat ⊙ σ(query·W_gᵀ + b_g), panel by panel.
+  void add_gate(std::vector<TaskPhase>& phases) {
+    Projections projections{tasks_.gates};
+    gate_ = Panels(sizes_.batch, sizes_.queries, t_.output_gate_weight->shape().size(0));
+    project({t_.output_gate_weight.get(), 0, t_.output_gate_bias.get(), 0}, false, t_.query,
+            {.panels = &gate_}, gate_.width, projections);
+    projections.put(phases);
+    phases.push_back({concat_.batch * concat_.count, [this](Index task, int) {
+                        using Numbers = Eigen::Map<Eigen::ArrayXf>;
+                        const Index n = task / concat_.count, p = task % concat_.count;
+                        float *const to = concat_.panel(n, p), *const gate = gate_.panel(n, p);
+                        const Index columns = concat_.width / gate_.width;
+                        for (Index g = 0; g < gate_.width; ++g) {
+                          const Eigen::Array<float, panel_lanes, 1> x =
+                              Numbers(gate + g * panel_lanes, panel_lanes);
+                          const Eigen::Array<float, panel_lanes, 1> open =
+                              x.isNaN().select(x, 1.0F / (1.0F + (-x).exp()));  // exp alone loses NaN
+                          for (Index c = g * columns; c < (g + 1) * columns; ++c)
+                            Numbers(to + c * panel_lanes, panel_lanes) *= open;
+                        }
+                      }});
+  }
+
+  LinearRows rows_of(Projection which, const TensorPtr& own_weight) const {
+    return in_projection_rows(which, options_, t_.in_proj_weight.get(), own_weight.get(),
+                              t_.in_proj_bias.get());
+  }
+
+  // x·Wᵀ + b, for all panels or `only` some; a panel that several layers read is built once. Attention checks
+  // its own queries for what is not finite.
+  FusedProjection project(const LinearRows& weight, bool asks_finite, const TensorPtr& x,
+                          const ProjectionTarget& to, Index features, Projections& projections,
+                          const std::vector<PanelPlace>* only = nullptr) {
     const Index width = x->shape().size(2), tokens = x->shape().size(1);
     const auto [at, is_new] = inputs_.try_emplace(x.get());
     auto& [made, begun] = at->second;
@@ -304,7 +346,7 @@ class FusedForward {
     for (Index i = 0; !only && i < made.batch * made.count; ++i) take({i / made.count, i % made.count});
     if (only) std::ranges::for_each(*only, take);
     const auto count = static_cast<Index>(fresh.size());
-    into_panels.push_back(
+    projections.into_panels.push_back(
         {count, [&panels = made, fresh = std::move(fresh), rows = numbers_of(x), this](Index task, int) {
            const auto [n, p] = fresh[static_cast<std::size_t>(task)];
            fill_panel(kernels_, rows + (n * panels.tokens + p * panel_lanes) * panels.width,
@@ -312,15 +354,13 @@ class FusedForward {
          }});
     const FusedProjection projection{.kernels = kernels_,
                                      .x = made,
-                                     .weight = in_projection_rows(which, options_, t_.in_proj_weight.get(),
-                                                                  own_weight.get(), t_.in_proj_bias.get()),
+                                     .weight = weight,
                                      .features = features,
                                      .to = to,
-                                     // Attention checks its own queries.
-                                     .asks_finite = masks_.has_value() && which != Projection::q,
+                                     .asks_finite = asks_finite,
                                      .only = only};
-    projections.push_back(tasks_of(projection, tasks_.projections));
-    if (which == Projection::v && !to.rows) values_.emplace(projection);
+    projections.tasks.push_back(tasks_of(projection, projections.count));
+    return projection;
   }
 
   TaskPhase tasks_of(const FusedProjection& projection, Index& count) {
@@ -384,7 +424,7 @@ class FusedForward {
   TensorPtr q_rows_, k_rows_, v_rows_;     // after an earlier run, or if rows are rotated; else null
   std::optional<FusedProjection> values_;  // nullopt if they are given
   Index before_values_ = 0;                // tasks before theirs in the phase
-  Panels q_, concat_;
+  Panels q_, gate_, concat_;
   std::optional<RowMasks> masks_;
   std::vector<float> gains_;
   std::vector<FrozenHead> frozen_;

@@ -13,6 +13,7 @@ struct FusedTasks {
   Index projections = 0;  // of q, k and v
   Index attentions = 0;
   Index outputs = 0;  // output projections
+  Index gates = 0;    // projections of the output gate
   friend bool operator==(const FusedTasks&, const FusedTasks&) = default;
 };
 

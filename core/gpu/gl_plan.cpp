@@ -21,7 +21,9 @@ struct GpuHeadGains {
   Index tokens = 0, heads = 0, v_head_dim = 0;
   const StorageBuffer* head_output = nullptr;  // (tokens, H·Dv)
   const StorageBuffer* gains = nullptr;        // (H)
-  const StorageBuffer* concat = nullptr;       // (tokens, H·Dv)
+  const StorageBuffer* gate = nullptr;         // (tokens, H·Dv) or (tokens, H); null: none
+  Index gate_width = 0;
+  const StorageBuffer* concat = nullptr;  // (tokens, H·Dv)
 };
 
 constexpr Index block = 256;           // numbers of a work group
@@ -34,6 +36,11 @@ void dispatch_gains(const GpuHeadGains& g, const ComputeProgram& program, Index 
   program.set("head_output_offset", g.head_output->bind(0, first_number, count, alignment));
   program.set("gains_offset", g.gains->bind(1, 0, g.heads, alignment));
   program.set("concat_offset", g.concat->bind(3, first_number, count, alignment));
+  const Index width = g.heads * g.v_head_dim;
+  program.set_size("columns", g.gate ? width / g.gate_width : 0);
+  if (g.gate)
+    program.set("gate_offset",
+                g.gate->bind(2, first_number / width * g.gate_width, count / width * g.gate_width, alignment));
   program.set_size("heads", g.heads);
   program.set_size("v_head_dim", g.v_head_dim);
   program.set_size("first_block", first_block);
@@ -241,6 +248,22 @@ void GlForward::State::add_rotary() {
 
 void GlForward::State::add_output() {
   const TraceTensors& t = trace->tensors;
+  if (gate) {
+    add_linear(work, programs,
+               {.x = &put("query", t.query),
+                .batch = sizes.batch,
+                .rows = sizes.queries,
+                .depth = sizes.embed_dim,
+                .weight = &put("output_gate.weight", t.output_gate_weight),
+                .columns = t.output_gate_weight->shape().size(0),
+                .bias = t.output_gate_bias ? &put("output_gate.bias", t.output_gate_bias) : nullptr,
+                .out = &gate,
+                .out_part = t.output_gate_weight->shape().size(0),
+                .out_row_stride = t.output_gate_weight->shape().size(0),
+                .out_part_stride = 0,
+                .out_batch_stride = sizes.queries * t.output_gate_weight->shape().size(0)});
+    work.barrier();
+  }
   if (gains)
     add_head_gains(work, programs,
                    {.tokens = sizes.batch * sizes.queries,
@@ -248,6 +271,8 @@ void GlForward::State::add_output() {
                     .v_head_dim = sizes.v_head_dim,
                     .head_output = &heads,
                     .gains = &gains,
+                    .gate = gate ? &gate : nullptr,
+                    .gate_width = gate ? t.output_gate_weight->shape().size(0) : 0,
                     .concat = &concat});
   work.barrier();
   add_linear(work, programs,
@@ -342,7 +367,13 @@ void GlForward::State::take_rotary() {
 }
 
 void GlForward::State::take_gains() {
-  const std::vector<float> given_gains = gains_of(trace->options, trace->tensors);
+  std::vector<float> given_gains = gains_of(trace->options, trace->tensors);
+  const TensorPtr& gate_weight = trace->tensors.output_gate_weight;
+  gate = StorageBuffer();
+  if (gate_weight) {
+    gate = StorageBuffer("output_gate", sizes.batch * sizes.queries * gate_weight->shape().size(0));
+    given_gains.resize(static_cast<std::size_t>(sizes.heads), 1.0F);
+  }
   if (given_gains.empty()) {
     gains = StorageBuffer();
     concat = StorageBuffer();
@@ -401,7 +432,7 @@ std::vector<const StorageBuffer*> GlForward::State::buffers() const {
   std::vector<const StorageBuffer*> all;
   for (const StorageBuffer* buffer :
        {&q, &k, &v, &normed_q, &normed_k, &gains_of_q, &gains_of_k, &rotated_q, &rotated_k, &rotation_q,
-        &rotation_k, &statistics, &heads, &gains, &concat, &output, &held.weights})
+        &rotation_k, &statistics, &heads, &gains, &gate, &concat, &output, &held.weights})
     if (*buffer) all.push_back(buffer);
   for (const auto& [tensor, buffer] : given) all.push_back(&buffer);
   for (const StorageBuffer* buffer : masks->buffers()) all.push_back(buffer);

@@ -54,7 +54,8 @@ struct GlForward::State {
   StorageBuffer gains_of_q, gains_of_k;  // its weights and offset; null: all 1
   StorageBuffer rotation_q, rotation_k;  // their angles
   std::optional<GpuMasks> masks;
-  StorageBuffer gains, concat;  // per head; null: all 1, and `heads` is concat
+  // Gains per head, and the output gate; null: all 1, and `heads` is what is projected
+  StorageBuffer gains, gate, concat;
   GpuFrozenWeights held;
   GpuAttention attention;
 

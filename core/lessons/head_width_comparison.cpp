@@ -138,6 +138,7 @@ AttentionInputs without_extras(AttentionInputs inputs, std::vector<std::string>&
   leave_out(o.dropout > 0.0, "dropout");
   leave_out(inputs.tensors.head_gain != nullptr, "the head gains");
   leave_out(inputs.tensors.frozen_weights != nullptr, "frozen heads");
+  leave_out(o.output_gate, "the output gate");
   leave_out(o.residual, "the residual");
   leave_out(o.layer_norm, "the layer norm");
   leave_out(o.qk_norm.has_value(), "the norms of q and k");
@@ -146,7 +147,8 @@ AttentionInputs without_extras(AttentionInputs inputs, std::vector<std::string>&
   inputs.tensors.head_gain = nullptr;
   o.frozen_heads.clear();
   inputs.tensors.frozen_weights = nullptr;
-  o.residual = o.layer_norm = false;
+  o.output_gate = o.residual = o.layer_norm = false;
+  inputs.tensors.output_gate_weight = inputs.tensors.output_gate_bias = nullptr;
   o.qk_norm.reset();
   inputs.tensors.q_norm_weight = inputs.tensors.k_norm_weight = nullptr;
   return inputs;

@@ -57,6 +57,11 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
           {s.batch, s.heads, s.queries, s.all_keys, s.head_dim});
   product(TensorId::head_output, grouped ? "nhls,ngsw->nhlw" : "nhls,nhsw->nhlw",
           "N·H·L·" + keys + "·" + v_width, {s.batch, s.heads, s.queries, s.all_keys, s.v_head_dim});
+  if (t.output_gate_weight) {
+    const Index rows = t.output_gate_weight->shape().size(0);
+    product(TensorId::output_gate, "nle,fe->nlf", rows == s.heads ? "N·L·E·H" : "N·L·E·H·" + v_width,
+            {s.batch, s.queries, s.embed_dim, rows});
+  }
   if (projects)
     product(TensorId::output, "nlf,ef->nle", "N·L·H·" + v_width + "·E",
             {s.batch, s.queries, s.heads, s.v_head_dim, s.embed_dim});

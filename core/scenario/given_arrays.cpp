@@ -18,16 +18,28 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 21> names{"query",           "key",
-                                                 "value",           "in_proj_weight",
-                                                 "q_proj_weight",   "k_proj_weight",
-                                                 "v_proj_weight",   "in_proj_bias",
-                                                 "bias_k",          "bias_v",
-                                                 "static_k",        "static_v",
-                                                 "q_norm.weight",   "k_norm.weight",
-                                                 "out_proj.weight", "out_proj.bias",
-                                                 "attn_mask",       "key_padding_mask",
-                                                 "valid_lens",      "frozen_weights",
+constexpr std::array<std::string_view, 23> names{"query",
+                                                 "key",
+                                                 "value",
+                                                 "in_proj_weight",
+                                                 "q_proj_weight",
+                                                 "k_proj_weight",
+                                                 "v_proj_weight",
+                                                 "in_proj_bias",
+                                                 "bias_k",
+                                                 "bias_v",
+                                                 "static_k",
+                                                 "static_v",
+                                                 "q_norm.weight",
+                                                 "k_norm.weight",
+                                                 "output_gate.weight",
+                                                 "output_gate.bias",
+                                                 "out_proj.weight",
+                                                 "out_proj.bias",
+                                                 "attn_mask",
+                                                 "key_padding_mask",
+                                                 "valid_lens",
+                                                 "frozen_weights",
                                                  "grad_output"};
 
 [[noreturn]] void wrong_rank(const std::string& name, const Shape& shape, const std::string& expected,
@@ -142,6 +154,12 @@ Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOp
     if (rank == 2) return renamed(shape, {heads, "D"});
     if (rank != 1) wrong_rank(name, shape, fmt::format("(D), ({0},D) or ({0}·D)", heads));
     return {{o.qk_norm == QkNorm::whole ? heads + std::string("·D") : "D", shape.size(0)}};
+  }
+  if (name == "output_gate.weight" || name == "output_gate.bias") {
+    const bool weight = name == "output_gate.weight";
+    if (rank != (weight ? 2 : 1)) wrong_rank(name, shape, weight ? "(H·Dv,E) or (H,E)" : "(H·Dv) or (H)");
+    const char* const rows = shape.size(0) == o.num_heads && o.v_head_dim != 1 ? "H" : "H·Dv";
+    return weight ? renamed(shape, {rows, "E"}) : renamed(shape, {rows});
   }
   if (name == "bias_k") return appended_row_shape(name, shape, "G·D");
   if (name == "bias_v") return appended_row_shape(name, shape, "G·Dv");
@@ -339,6 +357,7 @@ void collect_parameter_sizes(const SizeCollector& arrays, GivenSizes& sizes) {
   width("in_proj_weight", sizes.kdim, "kdim");
   width("in_proj_weight", sizes.vdim, "vdim");
   width("q_proj_weight", sizes.embed_dim, "embed_dim");
+  width("output_gate.weight", sizes.embed_dim, "embed_dim");
   width("k_proj_weight", sizes.kdim, "kdim");
   width("v_proj_weight", sizes.vdim, "vdim");
   for (const char* name : {"out_proj.weight", "out_proj.bias"}) {

@@ -21,6 +21,7 @@ std::span<const unsigned char> preset_causal();
 std::span<const unsigned char> preset_cross_attention();
 std::span<const unsigned char> preset_grouped_query();
 std::span<const unsigned char> preset_qk_norm();
+std::span<const unsigned char> preset_gated();
 std::span<const unsigned char> preset_long_context();
 }  // namespace embedded
 
@@ -78,7 +79,7 @@ constexpr std::array<Entry, 10> trained_heads{{
 }  // namespace
 
 std::span<const Preset> presets() {
-  static const std::array<Preset, 9> all{{
+  static const std::array<Preset, 10> all{{
       {"welcome",
        "What does “it” stand for?",
        "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
@@ -105,6 +106,9 @@ std::span<const Preset> presets() {
       {"qk_norm", "Norms of q and k",
        "QK-norm: each head's rows of q and k normalised, then rotated, as in Qwen3 and Gemma 3",
        text(embedded::preset_qk_norm())},
+      {"gated", "A gate at the output",
+       "each head's numbers times a gate from the token's own row, beside QK-norm and RoPE, as in Qwen3-Next",
+       text(embedded::preset_gated())},
       {"long_context", "A text longer than in training",
        "rotary positions stretched by YaRN to four times the length of training, as Qwen2.5 can be",
        text(embedded::preset_long_context())},

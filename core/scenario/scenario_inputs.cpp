@@ -254,14 +254,24 @@ struct InputBuilder {
       });
       t.out_proj_bias = parameter("out_proj.bias", [&] { return Tensor({{"E", o.embed_dim}}, dtype); });
     }
+    if (o.output_gate) {
+      t.output_gate_weight =
+          parameter("output_gate.weight", [&] { return random_gate_weight(o, p.init, p.seed, dtype); });
+      t.output_gate_bias = given_or_null("output_gate.bias");
+    }
     if (o.qk_norm) {
       t.q_norm_weight = given_or_null("q_norm.weight");
       t.k_norm_weight = given_or_null("k_norm.weight");
-    } else {
-      for (const char* const name : {"q_norm.weight", "k_norm.weight"})
-        if (given.contains(name))
-          notes.push_back(fmt::format("{} is not used: attention.qk_norm is null", name));
     }
+    const auto unused = [&](const char* name, const char* why) {
+      if (given.contains(name)) notes.push_back(fmt::format("{} is not used: {}", name, why));
+    };
+    if (!o.qk_norm)
+      for (const char* const name : {"q_norm.weight", "k_norm.weight"})
+        unused(name, "attention.qk_norm is null");
+    if (!o.output_gate)
+      for (const char* const name : {"output_gate.weight", "output_gate.bias"})
+        unused(name, "attention.output_gate is false");
     if (scenario.attention.add_bias_kv || given.contains("bias_k")) {
       t.bias_k = parameter("bias_k", [&] { return random_bias_k(o, p.init, p.seed, dtype); });
       t.bias_v = parameter("bias_v", [&] { return random_bias_v(o, p.init, p.seed, dtype); });

@@ -123,6 +123,12 @@ Tensor random_out_weight(const AttentionOptions& o, Initialisation init, std::ui
   return made({{"E", o.embed_dim}, {"H·Dv", fan_in}}, dtype, distribution, seed, "out_proj.weight");
 }
 
+Tensor random_gate_weight(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
+  const Index rows = checked_multiply(o.num_heads, o.v_head_dim, "output_gate.weight");
+  return made({{"H·Dv", rows}, {"E", o.embed_dim}}, dtype,
+              projection_distribution(init, o.embed_dim, rows, o.v_head_dim), seed, "output_gate.weight");
+}
+
 Tensor random_bias_k(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
   const Index width = projection_rows(o).k;
   return made({{"G·D", width}}, dtype, appended_row_distribution(init, width), seed, "bias_k");

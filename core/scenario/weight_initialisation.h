@@ -30,6 +30,9 @@ ProjectionRows projection_rows(const AttentionOptions& options);
 // (H·D,E), (G·D,kdim) or (G·Dv,vdim): if kdim = vdim = E, rows of the packed matrix.
 Tensor random_projection_weight(Projection which, const AttentionOptions& options, Initialisation init,
                                 std::uint64_t seed, DType dtype);
+// The gate's rows, like those of another linear layer of query: "output_gate.weight" (H·Dv,E).
+Tensor random_gate_weight(const AttentionOptions& options, Initialisation init, std::uint64_t seed,
+                          DType dtype);
 Tensor random_out_weight(const AttentionOptions& options, Initialisation init, std::uint64_t seed,
                          DType dtype);  // (E,H·Dv)
 // (G·D) and (G·Dv): the rows that add_bias_kv appends.

@@ -137,6 +137,13 @@ def named_cases():
     yield Case("QK-norm by LayerNorm with weights of each head", norm_weights="HD",
                options=norm(qk_norm="per_head", rotary_base=10.0, qk_norm_kind="layer"))
     yield Case("QK-norm without an epsilon", norm_weights="D", options=mha(qk_norm="per_head", qk_norm_epsilon=0.0))
+    yield Case("an output gate", gate="H·Dv", options=mha(output_gate=True))
+    yield Case("an output gate of each head", gate="H", self_attention=True, S=3, bias=False,
+               options=mha(output_gate=True, num_heads=4, num_kv_heads=2, v_head_dim=3))
+    yield Case("an output gate behind gains, before add and norm", gate="H·Dv", self_attention=True, S=3,
+               options=mha(output_gate=True, head_gain=[1.0, 0.0], residual=True, layer_norm=True, is_causal=True))
+    yield Case("an output gate, QK-norm and RoPE", gate="H·Dv", norm_weights="D",
+               options=norm(output_gate=True, qk_norm="per_head", rotary_base=10.0, qk_norm_offset=1.0))
     yield Case("no query", L=0)
     yield Case("no key", S=0)
     yield Case("no batch", N=0)

@@ -22,7 +22,7 @@ class Case:
 
     def __init__(self, name, N=2, L=3, S=4, options=None, separate=None, bias=True, out_bias=True, bias_kv=False, static="",
                  self_attention=False, masks=None, special=None, amplitude=2.0, weight_amplitude=0.5, batch_first=True,
-                 keep=None, ones=False, norm_weights=""):
+                 keep=None, ones=False, norm_weights="", gate=""):
         self.name, self.keep, self.batch_first, self.ones = name, keep, batch_first, ones
         self.options = o = resolve(options or {})
         H, G, D, Dv, E = o["num_heads"], o["num_kv_heads"], o["head_dim"], o["v_head_dim"], o["embed_dim"]
@@ -64,6 +64,11 @@ class Case:
             shapes = {"D": (D,), "HD": (heads, D), "H·D": (heads * D,)}
             if norm_weights:
                 self.random[name] = (shapes[norm_weights], 1.0)
+        if gate:
+            rows = {"H": H, "H·Dv": H * Dv}[gate]
+            self.random["output_gate.weight"] = ((rows, E), 1.0)
+            if bias:
+                self.random["output_gate.bias"] = ((rows,), weight_amplitude)
         if o["head_gain"]:
             self.given["heads.gain"] = torch.tensor(o["head_gain"])
         self.given.update(special or {})

@@ -18,7 +18,7 @@ torch.set_num_threads(1)
 DEFAULTS = dict(op="multi_head_attention", embed_dim=8, num_heads=2, num_kv_heads=None, kdim=None, vdim=None, head_dim=None,
                 v_head_dim=None, add_zero_attn=False, rotary_base=None, rotary_inverse_frequencies=[], rotary_pairs="halves", rotary_factor=1.0,
                 qk_norm=None, qk_norm_kind="rms", qk_norm_offset=0.0, qk_norm_epsilon=1e-6, scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
-                dropout_seed=0, need_weights=True, average_attn_weights=True, residual=False, layer_norm=False,
+                dropout_seed=0, need_weights=True, average_attn_weights=True, output_gate=False, residual=False, layer_norm=False,
                 is_causal=False, causal_alignment="top_left", sliding_window=None, alibi=False, mask_value=None,
                 fully_masked_rows="nan", head_gain=[])
 
@@ -191,7 +191,13 @@ def composed(o, a):
     if "heads.gain" in a:
         heads = heads * a["heads.gain"][:, None, None]
     r["concat"] = heads.transpose(1, 2).flatten(2)
-    r["output"] = F.linear(r["concat"], a["out_proj.weight"], a.get("out_proj.bias"))
+    joined = r["concat"]
+    if o["output_gate"]:
+        r["output_gate"] = F.linear(a["query"], a["output_gate.weight"], a.get("output_gate.bias"))
+        open_share = torch.sigmoid(r["output_gate"])
+        by_head = joined.unflatten(-1, (H, -1)) * open_share.unflatten(-1, (H, -1))  # H gates broadcast over a head's columns
+        r["gated_concat"] = joined = by_head.flatten(2)
+    r["output"] = F.linear(joined, a["out_proj.weight"], a.get("out_proj.bias"))
     last = r["output"]
     if o["residual"]:
         r["residual_output"] = last = a["query"] + last

@@ -99,6 +99,8 @@ def draw_attention(draw, s, sdpa):
             a[name] = draw.chance(p)
         if draw.chance(0.15):
             a["clip_qkv"] = draw.number(0.05, 1.5)
+    if not sdpa and draw.chance(0.2):
+        a["output_gate"] = True
     if not sdpa and draw.chance(0.25):  # what is appended is not normalised
         a["add_bias_kv"] = a["add_zero_attn"] = False
         a["qk_norm"] = draw.one_of("per_head", "whole", "per_head_after_rotary")
@@ -200,6 +202,11 @@ def draw_arrays(draw, s, a, sdpa, arrays):
     if a["bias"] and draw.chance(0.9):  # the program would make zeros
         arrays["in_proj_bias"] = draw.array(rows)
         arrays["out_proj.bias"] = draw.array(s["E"])
+    if "output_gate" in a and draw.chance(0.6):
+        columns = draw.one_of(s["H"], s["H"] * s["Dv"])
+        arrays["output_gate.weight"] = draw.array(columns, s["E"])
+        if draw.chance(0.5):
+            arrays["output_gate.bias"] = draw.array(columns)
     if "qk_norm" in a and draw.chance(0.7):
         for name, heads in (("q_norm.weight", s["H"]), ("k_norm.weight", s["G"])):
             whole = a["qk_norm"] == "whole"
@@ -432,6 +439,8 @@ def options_of(case):
         "rotary_inverse_frequencies": attention["rotary_inverse_frequencies"] is not None,
         "rotary, bottom_right, L ≠ S": "q_rotary" in tensors and mask["causal_alignment"] == "bottom_right"
         and sizes["L"] != sizes["S"],
+        "output gate of each column": "output_gate" in tensors and tensors["output_gate"]["shape"] == tensors["concat"]["shape"],
+        "output gate of each head, with a bias": "output_gate.bias" in tensors and tensors["output_gate"]["shape"][-1] == sizes["H"] < sizes["E"],
         "QK-norm per head, then rotary": attention["qk_norm"] == "per_head" and "q_rotary" in tensors,
         "QK-norm after rotary, with weights": attention["qk_norm"] == "per_head_after_rotary" and "q_rotary" in tensors
                                               and "q_norm.weight" in tensors,

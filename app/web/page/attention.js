@@ -125,6 +125,15 @@ const Attention = (() => {
     t.k_normed = normalised(k, norm, t["k_norm.weight"]);
   }
 
+  // output_gate and gated_concat: a number of the gate for each column of concat, or for each head.
+  function gate(t) {
+    const weight = t["output_gate.weight"];
+    t.output_gate = linear(t.query, weight, t["output_gate.bias"], 0, weight.shape[0]);
+    const columns = t.concat.shape[2] / weight.shape[0];
+    const open = t.output_gate.data.map((x) => 1 / (1 + Math.exp(-x)));
+    t.gated_concat = { shape: t.concat.shape, data: t.concat.data.map((x, i) => x * open[Math.floor(i / columns)]) };
+  }
+
   // --- Scores ---
 
   // scores[n,h,l,s] = Σ_d q[n,h,l,d] · k[n,g,s,d], g = h / (H/G)
@@ -437,7 +446,8 @@ const Attention = (() => {
     projectAndSplit(t, settings, sizes);
     scaledDotProduct(t, settings, sizes);
     t.concat = mergeHeads(t.head_output, t["heads.gain"]);
-    t.output = linear(t.concat, t["out_proj.weight"], t["out_proj.bias"], 0, t["out_proj.weight"].shape[0]);
+    if (attention.output_gate) gate(t);
+    t.output = linear(t.gated_concat || t.concat, t["out_proj.weight"], t["out_proj.bias"], 0, t["out_proj.weight"].shape[0]);
     if (attention.residual)
       t.residual_output = { shape: t.output.shape, data: t.output.data.map((value, i) => value + t.query.data[i]) };
     if (attention.layer_norm) t.layer_norm_output = layerNorm(t.residual_output || t.output);

@@ -137,6 +137,7 @@ const Provenance = (() => {
     softmax: (of) => `exp(${of.own()} − max) / ${sumSign(of.products[0])}exp(${of.factors()} − max)`,
     dropout: (of) => `${of.factors()} · 0 or 1/(1 − ${of.settings.attention.dropout})`,
     mean: (of) => `1/${of.products[0].sums[0][1]} · ${sumSign(of.products[0])}${of.factors()}`,
+    gate: (of) => of.products[0].factors.map((factor, i) => (i ? "σ(" : "") + factorsText({ ...of.products[0], factors: [factor] }, of.index) + (i ? ")" : "")).join(" · "),
     norm: (of) => normText(of),
     merge_masks: (of) => of.products.map((product) => product.label).join(" + ") || "0",
   };

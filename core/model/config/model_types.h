@@ -33,6 +33,8 @@ enum class InnerPositions {
   relative,    // T5: a learned bias for each distance
 };
 
+enum class OutputGate { none, own_array, in_queries };
+
 // Groups of settings that a type reads; partial_rope: rotary positions may rotate a share of each head.
 // assets/models/attention_settings.txt has their keys.
 namespace reads {
@@ -49,7 +51,8 @@ inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2
     causal_switch = 1U << 21, head_dim = 1U << 22, pruned_heads = 1U << 23,
                           norm_switch = 1U << 24,  // whether q and k are normalised; the arrays say it
     rope_without_window = 1U << 25,  // rope_in_windows, but everywhere in a model without windows
-    trained_norm = 1U << 26;         // core/train's qk_norm
+    trained_norm = 1U << 26,         // core/train's qk_norm
+    linear_layers = 1U << 27;        // layers without a softmax, which are none of ours, between the others
 }  // namespace reads
 
 struct ModelType {
@@ -68,6 +71,8 @@ struct ModelType {
   std::optional<QkNorm> qk_norm;
   NormKind qk_norm_kind = NormKind::rms;
   double qk_norm_offset = 0.0, usual_norm_epsilon = 1e-5;
+  // The output gate: an array of its own, or the last D of the 2·D rows that each head has in q's.
+  OutputGate output_gate = OutputGate::none;
   int first_windowed = 28;  // the first layer with a window if use_sliding_window is read: max_window_layers
   // Settings of this type that do not change its attention, separated by spaces.
   std::string_view own_settings = {};

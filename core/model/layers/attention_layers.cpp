@@ -80,7 +80,7 @@ std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
   if (!family.qkv.empty()) {
     add(family.qkv, R, E);
   } else {
-    add(family.q, Q, E);
+    add(family.q, layer.gate_in_q ? 2 * Q : Q, E);
     if (family.kv.empty()) {
       add(family.k, K, W);
       add(family.v, V, W);
@@ -95,6 +95,14 @@ std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
   if (layer.has_bias_kv) {
     arrays.push_back({layer_array(layer, "bias_k", ""), {1, 1, K}});
     arrays.push_back({layer_array(layer, "bias_v", ""), {1, 1, V}});
+  }
+  if (!layer.gate.empty()) {
+    const auto at = layer.arrays.find(layer.gate + ".weight");
+    const Index heads = layer.num_heads.value_or(0);
+    const bool by_head = at != layer.arrays.end() && at->second.sizes == std::vector{heads, E};
+    const Index rows = by_head || heads == 0 ? heads : V / *layer.num_kv_heads * heads;
+    arrays.push_back({layer.gate + ".weight", {rows, E}});
+    arrays.push_back({layer.gate + ".bias", {rows}, true});
   }
   if (!layer.q_norms.empty() && layer.num_heads) {
     const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads, D = Q / std::max<Index>(heads, 1);
@@ -336,6 +344,9 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
     if (const ArrayInfo* const q = needs(family.q)) {
       layer.q_rows = q->sizes[in_columns ? 1 : 0];
       layer.query_width = q->sizes[in_columns ? 0 : 1];
+      const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
+      layer.gate_in_q = type && type->output_gate == OutputGate::in_queries && layer.q_rows % 2 == 0;
+      if (layer.gate_in_q) layer.q_rows /= 2;
     }
     if (!family.kv.empty()) {
       if (const ArrayInfo* const kv = needs(family.kv)) {

@@ -78,6 +78,10 @@ struct AttentionLayer {
   bool has_bias_kv = false;       // bias_k and bias_v of nn.MultiheadAttention
   // Arrays with the weights of the norms of q and of k, if its type has them: one, or one for each head
   std::vector<std::string> q_norms, k_norms;
+  // The module of the output gate, "…gate_proj", if its type has one; gate_in_q: q has 2·H·D rows, for each
+  // head its D and then the gate's
+  std::string gate;
+  bool gate_in_q = false;
   std::vector<std::string> unused_tensors;  // attention tensors, by name, that nothing here is computed from
   std::vector<std::string> missing;         // arrays that the family has and that are absent
   std::map<std::string, ArrayInfo> arrays;  // those that it is computed from, by name

@@ -84,8 +84,9 @@ void read_scale(const Reading& read) {
     read.attention.clip_qkv = read.settings.number("clip_qkv", 1.0, most);
 }
 
-void read_norms(const Reading& read) {
+void read_norms_and_gate(const Reading& read) {
   LayerAttention& attention = read.attention;
+  attention.output_gate = read.layer.gate_in_q || !read.layer.gate.empty();
   // Ours have no weights (core/train/train_model.h), and no epsilon of their own.
   if (read.type.positions == InnerPositions::as_trained && read.settings.flag("qk_norm", false))
     attention.qk_norm = QkNorm::per_head_after_rotary;
@@ -355,7 +356,7 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   if (std::string warning = type_warning(layer, known); !warning.empty()) read.warn(std::move(warning));
   read_sees(read);
   read_scale(read);
-  read_norms(read);
+  read_norms_and_gate(read);
   read_window(read);
   read_local_window(read);
   read_block_sparse(read);

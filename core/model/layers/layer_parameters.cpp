@@ -60,12 +60,15 @@ struct LayerSource {
   bool outlines;
 };
 
+TensorPtr read_named(const LayerSource& source, const std::string& name) {
+  const ArrayInfo* const info = source.outlines ? source.files.find(name) : nullptr;
+  return info ? std::make_shared<const Tensor>(outline_of(*info, name)) : source.files.read(name);
+}
+
 // Its sizes and type are those of core/model/layers/attention_layers.h: layer_problem has checked them.
 TensorPtr read(const LayerSource& source, const AttentionLayer& layer, std::string_view stem,
                const char* what = "weight") {
-  const std::string name = layer_array(layer, stem, what);
-  const ArrayInfo* const info = source.outlines ? source.files.find(name) : nullptr;
-  return info ? std::make_shared<const Tensor>(outline_of(*info, name)) : source.files.read(name);
+  return read_named(source, layer_array(layer, stem, what));
 }
 
 TensorPtr zeros(Index size) {
@@ -180,7 +183,20 @@ void read_separate(const LayerSource& source, const AttentionLayer& layer, Param
   std::vector<TensorPtr> biases(stems.size());
   for (std::size_t i = 0; i < stems.size(); ++i) {
     parameters[names[i]] = read(source, layer, stems[i]);
-    biases[i] = bias_or_zeros(source, layer, stems[i], rows[i]);
+    biases[i] = bias_or_zeros(source, layer, stems[i], i == 0 && layer.gate_in_q ? 2 * rows[i] : rows[i]);
+  }
+  if (layer.gate_in_q) {  // for each head its D rows, then the gate's
+    const Index D = layer.q_rows / *layer.num_heads, E = layer.query_width;
+    const auto part = [&](const TensorPtr& both, Index first, Index columns) {
+      const Index step = std::max<Index>(columns, 1);
+      return rearranged(*both, layer.q_rows, columns,
+                        [=](Index r, Index c) { return (r / D * 2 * D + first + r % D) * step + c; });
+    };
+    const TensorPtr both = parameters["q_proj_weight"], both_biases = biases[0];
+    parameters["q_proj_weight"] = part(both, 0, E);
+    parameters["output_gate.weight"] = part(both, D, E);
+    biases[0] = part(both_biases, 0, 0);
+    if (layer.has_bias) parameters["output_gate.bias"] = part(both_biases, D, 0);
   }
   if (!layer.has_bias) return;
   const bool joint = !family.joint_bias.empty() &&
@@ -207,9 +223,7 @@ void read_output(const LayerSource& source, const AttentionLayer& layer, Paramet
 // One array as it is; arrays of the heads one below the other, (H,D).
 TensorPtr norm_weight(const LayerSource& source, const std::vector<std::string>& names) {
   std::vector<TensorPtr> heads;
-  for (const std::string& name : names)
-    heads.push_back(source.outlines ? std::make_shared<const Tensor>(outline_of(*source.files.find(name), name))
-                                    : source.files.read(name));
+  for (const std::string& name : names) heads.push_back(read_named(source, name));
   if (heads.size() == 1) return heads.front();
   const TensorPtr all = joined(heads);
   const Shape shape{{"H", std::ssize(heads)}, {"D", heads.front()->size()}};
@@ -230,6 +244,11 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
   if (!layer.q_norms.empty()) {
     parameters["q_norm.weight"] = norm_weight(source, layer.q_norms);
     parameters["k_norm.weight"] = norm_weight(source, layer.k_norms);
+  }
+  if (!layer.gate.empty()) {
+    parameters["output_gate.weight"] = read_named(source, layer.gate + ".weight");
+    if (source.files.find(layer.gate + ".bias"))
+      parameters["output_gate.bias"] = read_named(source, layer.gate + ".bias");
   }
   read_output(source, layer, parameters);
   if (layer.has_bias_kv)

@@ -34,6 +34,7 @@ std::set<std::string> used_names(const AttentionLayer& layer) {
       for (const char* what : {"weight", "bias"}) used.insert(layer_array(layer, stem, what));
   used.insert(layer.q_norms.begin(), layer.q_norms.end());
   used.insert(layer.k_norms.begin(), layer.k_norms.end());
+  if (!layer.gate.empty()) used.insert({layer.gate + ".weight", layer.gate + ".bias"});
   return used;
 }
 
@@ -100,11 +101,19 @@ void find_norms(AttentionLayer& layer, const ModelFiles& files, const std::strin
   layer.k_norms.clear();
 }
 
+void find_gate(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
+  const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
+  if (!type || type->output_gate != OutputGate::own_array) return;
+  for (const char* const name : {"gate_proj", "g_proj"})
+    if (files.find(module + name + ".weight")) layer.gate = module + name;
+}
+
 }  // namespace
 
 void account_for_tensors(AttentionLayer& layer, const ModelFiles& files) {
   const std::string module = module_of(layer);
   find_norms(layer, files, module);
+  find_gate(layer, files, module);
   const bool is_torch_module = layer.family->first_stem().find('.') == std::string_view::npos;
   if (is_torch_module) layer.has_bias_kv = files.find(module + "bias_k") && files.find(module + "bias_v");
   const std::set<std::string> used = used_names(layer);

@@ -305,6 +305,20 @@ TEST_CASE("the formulas of a norm of q and k name its weights, its offset and wh
                     "Σ_{n,h,l} grad.q_normed[n,h,l,1] · q_heads[n,h,l,1] / √(mean square + ε) of its row"}});
 }
 
+TEST_CASE("the formulas of an output gate name the gate, of a column or of a head") {
+  AttentionInputs inputs = random_inputs(small_options(4, 2, 3), {1, 3, 3});
+  inputs.options.output_gate = true;
+  inputs.tensors.output_gate_weight = random_tensor({{"H", 4}, {"E", 12}}, "output_gate.weight");
+  const TracePtr trace = formula_backward_trace(inputs);
+  check_formulas(*trace, {{Id::output_gate, {0, 1, 3}, "Σ_e query[0,1,e] · output_gate.weight[3,e]"},
+                          {Id::gated_concat, {0, 1, 7}, "concat[0,1,7] · σ(output_gate[0,1,2])"}});
+  check_gradients(*trace, {{Id::concat, {0, 1, 7}, "grad.gated_concat[0,1,7] · σ(output_gate[0,1,2])"},
+                           {Id::output_gate,
+                            {0, 1, 2},
+                            "Σ_{c=6…8} grad.gated_concat[0,1,c] · concat[0,1,c] · σ(g) · (1 − σ(g)), "
+                            "g = output_gate[0,1,2]"}});
+}
+
 TEST_CASE("a note says where no gradient passes, and who shares a key/value head") {
   AttentionInputs inputs = inputs_of_formulas();
   inputs.options.is_causal = true;

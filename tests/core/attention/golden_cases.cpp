@@ -112,6 +112,7 @@ AttentionOptions read_options(const Json& json) {
   read(json, "dropout_seed", o.dropout_seed);
   read(json, "need_weights", o.need_weights);
   read(json, "average_attn_weights", o.average_attn_weights);
+  read(json, "output_gate", o.output_gate);
   read(json, "residual", o.residual);
   read(json, "layer_norm", o.layer_norm);
   read(json, "is_causal", o.is_causal);

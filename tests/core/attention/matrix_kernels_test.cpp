@@ -43,14 +43,15 @@ Numbers normal_numbers(const char* name, Index count, double deviation = 1.0) {
 struct Given {
   Index rows, depth, columns;
   bool by_columns;
-  Numbers left = normal_numbers("left", rows * depth), right = normal_numbers("right", depth * columns);
+  Numbers left = normal_numbers("left", rows*depth), right = normal_numbers("right", depth*columns);
   Numbers bias = normal_numbers("bias", columns);
 
   double right_at(Index k, Index c) const {
     return right[static_cast<std::size_t>(by_columns ? c * depth + k : k * columns + c)];
   }
   // Rows [row, row + made_rows) and columns [column, column + made_columns), beside which nothing is written.
-  Numbers part(const MatrixKernels& kernels, Index row, Index made_rows, Index column, Index made_columns) const {
+  Numbers part(const MatrixKernels& kernels, Index row, Index made_rows, Index column,
+               Index made_columns) const {
     const Index step = made_columns + 3;
     Numbers out(static_cast<std::size_t>(made_rows * step), 0.25), made;
     kernels.multiply({.rows = made_rows,
@@ -148,7 +149,8 @@ TEST_CASE("weights are e^x over their sum, to a few units in the last place, and
       long double sum = 0.0L;
       for (const double x : scores) sum += std::exp(static_cast<long double>(x) - largest);
       for (std::size_t i = 0; i < scores.size(); ++i) {
-        const double expected = static_cast<double>(std::exp(static_cast<long double>(scores[i]) - largest) / sum);
+        const double expected =
+            static_cast<double>(std::exp(static_cast<long double>(scores[i]) - largest) / sum);
         const double below = largest - scores[i];  // its own rounding is an error of e^−below
         CAPTURE(below);
         if (below >= 708.0)

@@ -131,6 +131,15 @@ AttentionInputs with_frequencies(AttentionInputs inputs, std::vector<double> fre
   return inputs;
 }
 
+// A number of the gate for each column of concat, or for each head and without a bias.
+void gate_output(AttentionInputs& inputs, bool by_head) {
+  AttentionOptions& o = inputs.options;
+  const Axis rows = by_head ? Axis{"H", o.num_heads} : Axis{"H·Dv", o.num_heads * o.v_head_dim};
+  o.output_gate = true;
+  inputs.tensors.output_gate_weight = random_tensor({rows, {"E", o.embed_dim}}, "output_gate.weight");
+  if (!by_head) inputs.tensors.output_gate_bias = random_tensor({rows}, "output_gate.bias");
+}
+
 void add_head_gain(AttentionInputs& inputs) {
   inputs.options.head_gain.assign(static_cast<std::size_t>(inputs.options.num_heads), 0.5);
   inputs.options.head_gain[1] = 0.0;
@@ -206,6 +215,8 @@ std::vector<std::vector<NamedChange>> mha_changes() {
       {{"weights per head", [](auto& in) { in.options.average_attn_weights = false; }},
        {"no weights", [](auto& in) { in.options.need_weights = false; }}},
       {{"QK-norm", normalise_heads}},
+      {{"output gate", [](auto& in) { gate_output(in, false); }},
+       {"output gate of each head", [](auto& in) { gate_output(in, true); }}},
       {{"residual", [](auto& in) { in.options.residual = true; }}},
       {{"layer norm", [](auto& in) { in.options.layer_norm = true; }}},
   };

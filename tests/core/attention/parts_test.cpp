@@ -7,6 +7,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/linear.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
@@ -40,18 +41,27 @@ Tensor positions_mask(AttentionOptions options, Index queries, Index keys) {
   return merge_masks(options, {}, Shape{{"N", 1}, {"H", 1}, {"L", queries}, {"S", keys}}, keys, DType::f64);
 }
 
-OutputCellByHeads cell_of_output(const Trace& trace, Index n, Index l, Index e) {
-  const TraceTensors& t = trace.tensors;
-  return output_cell_by_heads(*t.concat, *t.out_proj_weight, t.out_proj_bias.get(), trace.options.num_heads,
-                              n, l, e);
+const Tensor& joined_heads(const Trace& trace) {
+  return *trace.tensor(rows_of_output(trace.tensors));
 }
 
-// Σ_w gain · head_output · W_O: from the heads themselves, not from concat.
+OutputCellByHeads cell_of_output(const Trace& trace, Index n, Index l, Index e) {
+  const TraceTensors& t = trace.tensors;
+  return output_cell_by_heads(joined_heads(trace), *t.out_proj_weight, t.out_proj_bias.get(),
+                              trace.options.num_heads, n, l, e);
+}
+
+// Σ_w gain · gate · head_output · W_O: from the heads themselves, not from concat.
 double part_of_head(const Trace& trace, Index n, Index l, Index e, Index h) {
   const TraceTensors& t = trace.tensors;
   double part = 0.0;
-  for (Index w = 0; w < trace.options.v_head_dim; ++w)
-    part += t.head_output->at({n, h, l, w}) * t.out_proj_weight->at({e, h * trace.options.v_head_dim + w});
+  const Index width = trace.options.v_head_dim;
+  for (Index w = 0; w < width; ++w) {
+    const double own = t.head_output->at({n, h, l, w}) * t.out_proj_weight->at({e, h * width + w});
+    const bool by_head = t.output_gate && t.output_gate->shape().size(2) == trace.options.num_heads;
+    part +=
+        t.output_gate ? own / (1.0 + std::exp(-t.output_gate->at({n, l, by_head ? h : h * width + w}))) : own;
+  }
   return part * (t.head_gain ? t.head_gain->at({h}) : 1.0);
 }
 
@@ -255,7 +265,7 @@ TEST_CASE("the parts of all heads and the bias add up to every cell of the outpu
     }
     if (poisoned) continue;
     const std::vector<double> got =
-        output_magnitudes_by_heads(*t.concat, *t.out_proj_weight, t.out_proj_bias.get(), heads);
+        output_magnitudes_by_heads(joined_heads(*trace), *t.out_proj_weight, t.out_proj_bias.get(), heads);
     REQUIRE(got.size() == magnitudes.size());
     for (std::size_t h = 0; h < got.size(); ++h) CHECK(got[h] == doctest::Approx(magnitudes[h]));
   }

@@ -70,7 +70,8 @@ TEST_CASE(
     "rows") {
   AttentionOptions options;
   CHECK(std::ranges::count(shown_steps(options), Step::normalise) == 0);
-  CHECK(shown_steps(options).size() + 1 == step_entries().size());
+  CHECK(std::ranges::count(shown_steps(options), Step::gate) == 0);
+  CHECK(shown_steps(options).size() + 2 == step_entries().size());
   options.qk_norm = QkNorm::per_head;
   const auto place = [&](Step step) { return place_of_step(shown_steps(options), step); };
   CHECK(place(Step::normalise) == place(Step::split_heads) + 1);
@@ -79,6 +80,15 @@ TEST_CASE(
   CHECK(place(Step::normalise) + 1 == place(Step::split_heads));
   CHECK(step_of(Id::q_rotary, options) == Step::split_heads);
   CHECK(place(Step::output) == 10);
+}
+
+TEST_CASE(
+    "the output gate is a step only where there is one, between the heads side by side and the output") {
+  AttentionOptions options;
+  options.output_gate = true;
+  const auto place = [&](Step step) { return place_of_step(shown_steps(options), step); };
+  CHECK(place(Step::gate) == place(Step::concat) + 1);
+  CHECK(place(Step::output) == place(Step::gate) + 1);
 }
 
 TEST_CASE("inputs that are the same tensor are shown once") {

@@ -117,6 +117,25 @@ AttentionInputs rotary() {
   return inputs;
 }
 
+AttentionInputs gated_inputs() {
+  AttentionInputs inputs = plain();
+  inputs.options.output_gate = true;
+  const Index rows = inputs.options.num_heads * inputs.options.v_head_dim;
+  inputs.tensors.output_gate_weight =
+      random_tensor({{"H·Dv", rows}, {"E", inputs.options.embed_dim}}, "output_gate.weight");
+  return inputs;
+}
+
+// gated_concat as a function of a number of concat and of its gate.
+StageChange gated_by(double (*open)(double x, double gate)) {
+  return {Id::gated_concat, [open](const Trace& t) {
+            Tensor result = *t.tensors.concat;
+            for (Index i = 0; i < result.size(); ++i)
+              result.set_flat(i, open(result.flat(i), t.tensors.output_gate->flat(i)));
+            return result;
+          }};
+}
+
 bool pads(const Trace& t, Index n, Index s) {
   return t.tensors.key_padding_mask->at({n, s}) != 0.0;
 }
@@ -381,6 +400,24 @@ std::vector<WrongProgram> wrong_programs() {
   AttentionInputs with_residual = plain();
   with_residual.options.residual = true;
   add("the residual is left out", with_residual, {left_out(Id::residual_output, Id::output)});
+  add("there is no output gate", gated_inputs(), {left_out(Id::gated_concat, Id::concat)});
+  add("the output gate has no σ", gated_inputs(), {gated_by([](double x, double gate) { return x * gate; })});
+  add("the output gate is SiLU", gated_inputs(),
+      {gated_by([](double x, double gate) { return x * gate / (1.0 + std::exp(-gate)); })});
+  add("the output gate is turned round", gated_inputs(),
+      {gated_by([](double x, double gate) { return x / (1.0 + std::exp(gate)); })});
+  add("the output gate is applied behind the output projection", gated_inputs(),
+      {{Id::output, [](const Trace& t) {
+          Tensor result = *t.tensors.output;
+          const Tensor &w = *t.tensors.out_proj_weight, &b = *t.tensors.out_proj_bias;
+          for (Index i = 0; i < result.size(); ++i) {
+            const Index row = i / 16 * 16, e = i % 16;
+            double sum = b.flat(e);
+            for (Index c = 0; c < 16; ++c) sum += t.tensors.concat->flat(row + c) * w.flat(e * 16 + c);
+            result.set_flat(i, sum / (1.0 + std::exp(-t.tensors.output_gate->flat(i))));
+          }
+          return result;
+        }}});
   add("capped by 1.7·tanh", plain(),
       {mapped(Id::scaled_scores, [](double x) { return 1.7 * std::tanh(x / 1.7); })});
   add("the scores are scaled by 0.37", plain(),

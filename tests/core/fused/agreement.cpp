@@ -89,8 +89,8 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
                                 fully_masked_rows, head_gain, frozen_heads] = of_operator;
   [[maybe_unused]] const auto& [zero_row, rotary_base, rotary_pairs, rotary_factor, scale, softcap, clip_qkv,
                                 qk_norm, qk_norm_kind, qk_norm_offset, qk_norm_epsilon, temperature, dropout,
-                                dropout_seed, need_weights, average_attn_weights, residual, layer_norm] =
-      of_layer;
+                                dropout_seed, need_weights, average_attn_weights, output_gate, residual,
+                                layer_norm] = of_layer;
   [[maybe_unused]] const auto& [is_causal, causal_alignment, sliding_window, alibi, alibi_scale] = of_positions;
   const AttentionSizes s = attention_sizes(first);
   std::vector<FollowingInputs> all;
@@ -126,6 +126,26 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
       [](Options&, Arrays& t) { t.out_proj_weight = with_number(t.out_proj_weight, 5, 0.6); });
   add("out_proj.bias", output,
       [](Options&, Arrays& t) { t.out_proj_bias = with_number(t.out_proj_bias, 1, -0.3); });
+
+  if (first.options.op == Op::multi_head_attention) {
+    const auto gate = [&](Axis rows) { return patterned(Shape{std::move(rows), {"E", E}}, DType::f32, 11); };
+    add("an output gate", output, [&](Options& o, Arrays& t) {
+      o.output_gate = true;
+      t.output_gate_weight = gate({"H·Dv", s.heads * s.v_head_dim});
+      t.output_gate_bias = patterned(Shape{{"H·Dv", s.heads * s.v_head_dim}}, DType::f32, 5);
+    });
+    add("an output gate of each head, with gains", output, [&](Options& o, Arrays& t) {
+      o.output_gate = true;
+      o.head_gain.assign(static_cast<std::size_t>(s.heads), 0.7);
+      t.output_gate_weight = gate({"H", s.heads});
+      t.output_gate_bias = nullptr;
+    });
+    add("an output gate that is no number", output, [&](Options& o, Arrays& t) {
+      o.output_gate = true;
+      t.output_gate_weight = with_number(gate({"H", s.heads}), E, std::numeric_limits<double>::quiet_NaN());
+      t.output_gate_bias = nullptr;
+    });
+  }
 
   const auto attention = FirstStage::attention;
   add("scale", attention, [](Options& o, Arrays&) { o.scale = 0.7; });

@@ -42,6 +42,9 @@ class CountingLoops {
       case TensorId::head_output:
         weighted_sums();
         break;
+      case TensorId::output_gate:
+        gate();
+        break;
       default:
         output();
     }
@@ -104,13 +107,25 @@ class CountingLoops {
     });
   }
 
+  void gate() {
+    for (Index n = 0; n < s_.batch; ++n)
+      for (Index l = 0; l < s_.queries; ++l)
+        for (Index f = 0; f < t_.output_gate->shape().size(2); ++f) {
+          double sum = t_.output_gate_bias ? t_.output_gate_bias->at({f}) : 0.0;
+          for (Index e = 0; e < s_.embed_dim; ++e)
+            add(sum, t_.query->at({n, l, e}), t_.output_gate_weight->at({f, e}));
+          agrees(sum, t_.output_gate->at({n, l, f}));
+        }
+  }
+
   void output() {
     for (Index n = 0; n < s_.batch; ++n) {
       for (Index l = 0; l < s_.queries; ++l) {
         for (Index e = 0; e < s_.embed_dim; ++e) {
           double sum = t_.out_proj_bias ? t_.out_proj_bias->at({e}) : 0.0;
           for (Index f = 0; f < s_.heads * s_.v_head_dim; ++f)
-            add(sum, t_.concat->at({n, l, f}), t_.out_proj_weight->at({e, f}));
+            add(sum, (t_.gated_concat ? t_.gated_concat : t_.concat)->at({n, l, f}),
+                t_.out_proj_weight->at({e, f}));
           agrees(sum, t_.output->at({n, l, e}));
         }
       }
@@ -144,6 +159,7 @@ void check_counts(const AttentionInputs& inputs) {
   CHECK(counted(TensorId::k) == (mha && !inputs.tensors.static_k));
   CHECK(counted(TensorId::v) == (mha && !inputs.tensors.static_v));
   CHECK(counted(TensorId::output) == mha);
+  CHECK(counted(TensorId::output_gate) == (inputs.tensors.output_gate_weight != nullptr));
 }
 
 }  // namespace

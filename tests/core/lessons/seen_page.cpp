@@ -141,12 +141,12 @@ double SeenPage::head_output(Index head, Index query, Index column) const {
 
 double SeenPage::output(Index query, Index column) const {
   double sum = t().out_proj_bias ? at(t().out_proj_bias, {column}) : 0.0;
-  const Index terms = size(t().concat, 2);
+  const TensorPtr& joined = t().gated_concat ? t().gated_concat : t().concat;
+  const Index terms = size(joined, 2);
   if (terms == 0) return sum;
-  const auto row = offset(t().concat, {0, query, 0}), weights = offset(t().out_proj_weight, {column, 0});
+  const auto row = offset(joined, {0, query, 0}), weights = offset(t().out_proj_weight, {column, 0});
   if (!row || !weights || size(t().out_proj_weight, 1) != terms) return none;
-  for (Index c = 0; c < terms; ++c)
-    sum += t().concat->flat(*row + c) * t().out_proj_weight->flat(*weights + c);
+  for (Index c = 0; c < terms; ++c) sum += joined->flat(*row + c) * t().out_proj_weight->flat(*weights + c);
   return sum;
 }
 
