@@ -92,7 +92,8 @@ std::string family_text(const AttentionLayer& layer) {
 template <class F>
 void for_numbers_of_layer(const LayerAttention& attention, F&& f) {
   for_options_with<LayerOptions>(set_by_layer, [&](const OptionRow& row, auto member) {
-    if constexpr (std::is_convertible_v<decltype(attention.*member), std::optional<double>>)
+    using Value = std::remove_cvref_t<decltype(attention.*member)>;
+    if constexpr (std::is_convertible_v<Value, std::optional<double>> && !std::is_same_v<Value, bool>)
       if (row.key != std::string_view("rotary_base"))
         f(row.key, attention.*member, is_set(attention, member));
   });
@@ -115,6 +116,7 @@ std::string described(const AttentionLayer& layer) {
   for_numbers_of_layer(attention, [&](std::string_view key, std::optional<double> value, bool set) {
     if (set && key != "scale") text += fmt::format(", {} {:g}", key, *value);
   });
+  if (attention.output_gate) text += ", output gate";
   if (attention.qk_norm)
     text +=
         fmt::format(", qk_norm {} ({})", choice_name(*attention.qk_norm), choice_name(attention.qk_norm_kind));
@@ -300,6 +302,7 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
     for_numbers_of_layer(attention, [&](const char* key, std::optional<double> value, bool) {
       entry[key] = value_or_null(value);
     });
+    entry["output_gate"] = attention.output_gate;
     entry["qk_norm"] = attention.qk_norm ? nlohmann::ordered_json(choice_name(*attention.qk_norm)) : nullptr;
     entry.update(
         {{"sliding_window", value_or_null(attention.sliding_window)},

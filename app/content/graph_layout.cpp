@@ -89,7 +89,8 @@ struct GraphBuilder {
   void connect(Id from, Id to) {
     // At p = 0 dropped_weights are attn_weights, and only those are drawn.
     if (from == Id::dropped_weights && trace.options.dropout <= 0) from = Id::attn_weights;
-    const GraphEdge edge{find(from), find(to), from == Id::query && to == Id::residual_output};
+    const GraphEdge edge{find(from), find(to),
+                         from == Id::query && (to == Id::residual_output || to == Id::output_gate)};
     if (edge.from >= layout.nodes.size() || edge.to >= layout.nodes.size() || edge.from == edge.to) return;
     if (std::ranges::find(layout.edges, edge) == layout.edges.end()) layout.edges.push_back(edge);
   }

@@ -7,6 +7,7 @@
 #include "app/content/doc_layout.h"
 #include "app/content/doc_pages.h"
 #include "app/content/filmstrip_layout.h"
+#include "app/content/followed_token.h"
 #include "app/content/graph_layout.h"
 #include "app/content/map_figures.h"
 #include "app/content/map_zoom.h"

@@ -167,6 +167,7 @@ class ContentBuilder {
     if (content_.left && !product) {
       content_.cell_for_cell = content_.left->matrix.view.cols == result.cols;
       content_.sign = sign_of(picture.result);
+      content_.above_sign = sign_of_above(picture);
       content_.mask_to_come = picture.result == Id::masked_scores && !content_.above && content_.cell_for_cell;
       content_.row_figures = picture.result == Id::attn_weights && !turned_;
       content_.col_figures = picture.result == Id::attn_weights && turned_;
@@ -174,9 +175,7 @@ class ContentBuilder {
     add_bias(picture);
   }
 
-  static bool is_product(const StepPicture& picture) {
-    return picture.above_transposed || picture.result == Id::head_output;
-  }
+  static bool is_product(const StepPicture& picture) { return sign_of_above(picture) == "·"; }
 
   std::string sign_of(Id result) const {
     const AttentionOptions& o = trace_.options;

@@ -1,6 +1,6 @@
 // The formula and the sentence for what the stage shows. Most pictures take theirs from their step
 // (steps.h); additional pictures of a step, such as add & norm after the output, and the way back
-// have their own in assets/words/steps.txt. And what a step does to the followed token, in a sentence.
+// have their own in assets/words/steps.txt.
 #pragma once
 
 #include <optional>
@@ -47,34 +47,5 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
 std::optional<StepWords> backward_words(Step step, const StepPicture& picture, const StepFacts& facts);
 // The question next to the step's name.
 std::string step_question(Step step, const AttentionOptions& options = {});
-
-// The token that is followed through the steps: the query of the pinned cell.
-// Its row has a hue of its own in every picture.
-
-struct FollowedRow {
-  Index batch = 0, token = 0;  // indices on the axes N and L
-  friend bool operator==(const FollowedRow&, const FollowedRow&) = default;
-};
-
-// None unless a cell is pinned whose tensor has the axis L of queries:
-// a key or a column of a weight follows nothing.
-std::optional<FollowedRow> followed_row(const Trace& trace, const Selection& selection);
-
-// Where a picture shows that row: a row as drawn, or a column if the picture is transposed.
-struct FollowedLine {
-  bool column = false;
-  Index index = 0;
-};
-
-// None where the picture has no axis of queries, shows another sequence, or not this row of it.
-std::optional<FollowedLine> followed_line(const StageMatrix& matrix, const FollowedRow& row);
-
-// “it” in quotes, or "query 5" where there are no tokens.
-std::string followed_name(const TokenLabels& labels, const FollowedRow& row);
-
-// Of the selection's step and head. Lengths are Euclidean norms. Empty where the trace has nothing for the
-// step, as scaled_dot_product_attention has no concat.
-std::string followed_sentence(const Trace& trace, const TokenLabels& labels, const Selection& selection,
-                              const FollowedRow& row);
 
 }  // namespace headwise

@@ -9,6 +9,7 @@
 #include <imgui.h>
 
 #include "app/content/cell_terms.h"
+#include "app/content/followed_token.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_matrix.h"
 #include "app/content/stage_views.h"
@@ -133,14 +134,14 @@ std::vector<ShapeWord> shape_words(const PanelContext& context, const StepPictur
     words.push_back(
         {tensor->shape().letters() + behind, tensor->shape().sizes_text() + behind, tensor_hue(palette, id)});
   };
-  const auto sign = [&](const char* text) { words.push_back({text, text, palette.text_dim}); };
+  const auto sign = [&](const std::string& text) { words.push_back({text, text, palette.text_dim}); };
   add(picture.result, "");
   if (!picture.left) return words;
-  const bool product = picture.above_transposed || picture.result == Id::head_output;
+  const bool product = sign_of_above(picture) == "·";
   sign(product ? " = " : " ← ");
   add(*picture.left, "");
   if (!picture.above) return words;
-  sign(product ? " · " : " + ");
+  sign(fmt::format(" {} ", sign_of_above(picture)));
   add(*picture.above, picture.above_transposed ? "ᵀ" : "");
   if (picture.above_row_end > picture.above_row_begin) {
     // Only the rows that take part: those of W_q in in_proj_weight.

@@ -318,7 +318,7 @@ class OneHeadView {
   void draw_above_words() const {
     const StagePart& part = *content_.above;
     const PlaneGeometry above = part_plane(*layout_.above, part);
-    const std::string sign = content_.cell_for_cell ? "+"
+    const std::string sign = content_.cell_for_cell ? content_.above_sign
                              : small_.empty()       ? ""
                                                     : fmt::format("{} small matrices:", small_.size());
     draw_part_title(context_, part, above, float(right_ - layout_.above->x), sign);

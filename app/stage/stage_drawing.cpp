@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "app/content/followed_token.h"
 #include "app/content/stage_layout.h"
-#include "app/content/step_words.h"
 #include "app/panels/named_text.h"
 #include "app/session/head_gains.h"
 #include "app/stage/mask_bars.h"

@@ -185,6 +185,11 @@ std::size_t place_of_step(std::span<const Step> shown, Step step) {
   return std::min(static_cast<std::size_t>(std::ranges::find(shown, step) - shown.begin()), shown.size() - 1);
 }
 
+std::string_view sign_of_above(const StepPicture& picture) {
+  if (picture.above_transposed || picture.result == Id::head_output) return "·";
+  return picture.result == Id::gated_concat ? "⊙ σ" : "+";
+}
+
 std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
   Pictures pictures(trace);
   switch (step) {

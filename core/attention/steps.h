@@ -53,6 +53,9 @@ struct StepPicture {
   Index above_row_begin = 0, above_row_end = 0;
 };
 
+// How `above` is combined with `left`: "·" in a product, else cell by cell, "+", or "⊙ σ" behind a gate.
+std::string_view sign_of_above(const StepPicture& picture);
+
 // All pictures of a step that exist in this trace, the main one first (project has q, k and v; split_heads
 // q_heads, k_heads, v_heads). In a map that is not a product (scale, mask, softmax, concat …) `left` is the
 // tensor it was computed from, and `above` a second one that is combined with it cell by cell (mask_bias).

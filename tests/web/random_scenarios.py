@@ -20,8 +20,8 @@ import tempfile
 import numpy
 
 LEAVES = ["query", "key", "value", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
-          "q_norm.weight", "k_norm.weight", "bias_k", "bias_v", "static_k", "static_v", "out_proj.weight", "out_proj.bias", "attn_mask",
-          "key_padding_mask", "valid_lens", "heads.gain", "frozen_weights"]
+          "q_norm.weight", "k_norm.weight", "bias_k", "bias_v", "static_k", "static_v", "output_gate.weight", "output_gate.bias",
+          "out_proj.weight", "out_proj.bias", "attn_mask", "key_padding_mask", "valid_lens", "heads.gain", "frozen_weights"]
 SDPA_LEAVES = ["q_heads", "k_heads", "v_heads"]  # what scaled_dot_product_attention is given
 TYPES = {"bool": "bool", "float32": "f32", "float64": "f64", "int64": "i64"}
 EXACT_IN_JAVASCRIPT = 2**53

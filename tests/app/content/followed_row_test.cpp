@@ -1,8 +1,8 @@
 // Which row is followed, where each picture shows it, and what is said of it at every step.
-#include "app/content/step_words.h"
 
 #include <cmath>
 
+#include "app/content/followed_token.h"
 #include "tests/app/stage/stage_trace.h"
 #include "tests/checks.h"
 
