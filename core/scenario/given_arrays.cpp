@@ -18,17 +18,12 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 21> names{"query",           "key",
-                                                 "value",           "in_proj_weight",
-                                                 "q_proj_weight",   "k_proj_weight",
-                                                 "v_proj_weight",   "in_proj_bias",
-                                                 "bias_k",          "bias_v",
-                                                 "static_k",        "static_v",
-                                                 "q_norm.weight",   "k_norm.weight",
-                                                 "out_proj.weight", "out_proj.bias",
-                                                 "attn_mask",       "key_padding_mask",
-                                                 "valid_lens",      "frozen_weights",
-                                                 "grad_output"};
+constexpr std::array<std::string_view, 22> names{
+    "query",           "key",           "value",         "in_proj_weight",   "q_proj_weight",
+    "k_proj_weight",   "v_proj_weight", "in_proj_bias",  "bias_k",           "bias_v",
+    "static_k",        "static_v",      "q_norm.weight", "k_norm.weight",    "sinks",
+    "out_proj.weight", "out_proj.bias", "attn_mask",     "key_padding_mask", "valid_lens",
+    "frozen_weights",  "grad_output"};
 
 [[noreturn]] void wrong_rank(const std::string& name, const Shape& shape, const std::string& expected,
                              const std::string& remedy = "") {
@@ -142,6 +137,10 @@ Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOp
     if (rank == 2) return renamed(shape, {heads, "D"});
     if (rank != 1) wrong_rank(name, shape, fmt::format("(D), ({0},D) or ({0}·D)", heads));
     return {{o.qk_norm == QkNorm::whole ? heads + std::string("·D") : "D", shape.size(0)}};
+  }
+  if (name == "sinks") {
+    if (rank != 1) wrong_rank(name, shape, "(H): one logit a head");
+    return renamed(shape, {"H"});
   }
   if (name == "bias_k") return appended_row_shape(name, shape, "G·D");
   if (name == "bias_v") return appended_row_shape(name, shape, "G·Dv");
