@@ -68,6 +68,7 @@ struct ModelType {
   std::optional<QkNorm> qk_norm;
   NormKind qk_norm_kind = NormKind::rms;
   double qk_norm_offset = 0.0, usual_norm_epsilon = 1e-5;
+  bool has_sinks = false;   // one logit a head, `sinks`, where the layer's file has it (sinks of a trace)
   int first_windowed = 28;  // the first layer with a window if use_sliding_window is read: max_window_layers
   // Settings of this type that do not change its attention, separated by spaces.
   std::string_view own_settings = {};

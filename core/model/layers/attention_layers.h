@@ -78,6 +78,7 @@ struct AttentionLayer {
   bool has_bias_kv = false;       // bias_k and bias_v of nn.MultiheadAttention
   // Arrays with the weights of the norms of q and of k, if its type has them: one, or one for each head
   std::vector<std::string> q_norms, k_norms;
+  std::string sinks;  // the array with a sink for each head, if its type has them; else empty
   std::vector<std::string> unused_tensors;  // attention tensors, by name, that nothing here is computed from
   std::vector<std::string> missing;         // arrays that the family has and that are absent
   std::map<std::string, ArrayInfo> arrays;  // those that it is computed from, by name

@@ -205,7 +205,7 @@ void read_output(const LayerSource& source, const AttentionLayer& layer, Paramet
 }
 
 // One array as it is; arrays of the heads one below the other, (H,D).
-TensorPtr norm_weight(const LayerSource& source, const std::vector<std::string>& names) {
+TensorPtr joined_heads(const LayerSource& source, const std::vector<std::string>& names) {
   std::vector<TensorPtr> heads;
   for (const std::string& name : names)
     heads.push_back(source.outlines ? std::make_shared<const Tensor>(outline_of(*source.files.find(name), name))
@@ -228,9 +228,10 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
     read_separate(source, layer, parameters);
   }
   if (!layer.q_norms.empty()) {
-    parameters["q_norm.weight"] = norm_weight(source, layer.q_norms);
-    parameters["k_norm.weight"] = norm_weight(source, layer.k_norms);
+    parameters["q_norm.weight"] = joined_heads(source, layer.q_norms);
+    parameters["k_norm.weight"] = joined_heads(source, layer.k_norms);
   }
+  if (!layer.sinks.empty()) parameters["sinks"] = joined_heads(source, {layer.sinks});
   read_output(source, layer, parameters);
   if (layer.has_bias_kv)
     for (const char* name : {"bias_k", "bias_v"}) parameters[name] = read(source, layer, name, "");
