@@ -54,8 +54,8 @@ std::size_t own_term(const CellProvenance& provenance) {
   return static_cast<std::size_t>(std::ranges::find_if(provenance.terms, is_own) - provenance.terms.begin());
 }
 
-// Whether the last term of a softmax is the sink, and not one of the row.
-bool sink_term(const CellProvenance& provenance) {
+// Whether the last term of a softmax is the sink, and not a score of the row.
+bool ends_with_sink(const CellProvenance& provenance) {
   return !provenance.terms.empty() && provenance.terms.back().factors[0].tensor.id == TensorId::sinks;
 }
 
@@ -248,7 +248,7 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
     case Combine::log_sum_exp:
     case Combine::softmax: {
       const SoftmaxRow row(products_of(trace, provenance.terms));
-      if (sink_term(provenance)) quantities.emplace_back("sink", provenance.terms.back().value);
+      if (ends_with_sink(provenance)) quantities.emplace_back("sink", provenance.terms.back().value);
       for (Term& term : provenance.terms) term.value = std::exp(term.value - row.maximum);
       quantities.emplace_back("row maximum", row.maximum);
       if (provenance.combine == Combine::softmax)

@@ -109,7 +109,7 @@ struct TensorEntry {
   std::string_view what;   // a few words for lists and tooltips
 };
 
-// Whether the tensor only tells about others: neither the loss nor any tensor but grad.sinks depends on it.
+// Whether the tensor only describes others: neither the loss nor any tensor but grad.sinks depends on it.
 inline bool is_row_statistic(TensorId id) {
   return id == TensorId::lse || id == TensorId::sink_weights;
 }
