@@ -162,7 +162,8 @@ TEST_CASE("with every head frozen an edit of the scores computes the scores, and
   CHECK(reference_forward(after, first.get())->computed.empty());
   after = before;
   after.options.is_causal = true;
-  CHECK(reference_forward(after, first.get())->computed == std::vector{Id::mask_bias, Id::masked_scores, Id::lse});
+  CHECK(reference_forward(after, first.get())->computed ==
+        std::vector{Id::mask_bias, Id::masked_scores, Id::lse});
 }
 
 TEST_CASE("freezing one head computes the weights and what reads them, and letting go brings back what was") {
