@@ -46,6 +46,7 @@ uniform uvec2 key_blocks;  // [first, end): the keys of this dispatch, in blocks
 uniform bool continues;    // with what the keys before left: in statistics, and their weighted sum, not yet divided, in o
 uniform bool ends;         // divides by Σexp: no keys are left
 uniform bool empty_is_zero;  // a row with nothing left becomes 0, else NaN
+uniform int sinks_at;        // of mask_data, a head each; −1: none
 uniform bool positions_only;   // masks that go by positions alone, no softcap and no positional bias
 uniform bool may_skip;       // blocks that a mask rules out need not be read where k and v are finite
 uniform uvec4 block_step;    // of n, h and blocks of queries and keys in skips[1 …], a bit each; all 0: none
@@ -219,8 +220,9 @@ void main() {
   vec4 sum[4u * ROWS][COLS];
   float maximum[4u * ROWS], total[4u * ROWS];
   for (uint i = 0u; i < 4u * ROWS; ++i) {
-    maximum[i] = -INFINITY;
-    total[i] = 0.0;
+    // The sink is a score before the first, whose weight is added to no value.
+    maximum[i] = sinks_at < 0 ? -INFINITY : uintBitsToFloat(mask_data[uint(sinks_at) + head]);
+    total[i] = sinks_at < 0 ? 0.0 : 1.0;
     for (uint j = 0u; j < COLS; ++j) sum[i][j] = vec4(0.0);
     uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
     if (!continues || query >= queries) continue;

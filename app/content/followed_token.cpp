@@ -172,10 +172,14 @@ std::string softmax_sentence(const Row& row) {
     const double percent = 100.0 * weights[j];
     return fmt::format("{:.{}f} % ", percent, percent > 99.0 && percent < 100.0 ? 2 : 1);
   };
+  std::string sink;
+  if (const TensorPtr& sinks = row.trace.tensors.sink_weights)
+    sink = fmt::format(" The sink takes {:.1f} %.", 100.0 * sinks->at({row.at.batch, row.head, row.at.token}));
   if (largest.size() == 1)
-    return fmt::format("{}of its attention goes to one key, {}.", share(largest[0]), row.key(largest[0]));
-  return fmt::format("{}of its attention goes to {}, {}to {}.", share(largest[0]), row.key(largest[0]),
-                     share(largest[1]), row.key(largest[1]));
+    return fmt::format("{}of its attention goes to one key, {}.{}", share(largest[0]), row.key(largest[0]),
+                       sink);
+  return fmt::format("{}of its attention goes to {}, {}to {}.{}", share(largest[0]), row.key(largest[0]),
+                     share(largest[1]), row.key(largest[1]), sink);
 }
 
 std::string sum_sentence(const Row& row) {

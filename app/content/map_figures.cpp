@@ -51,11 +51,11 @@ MatrixView row_of(const MatrixView& matrix, Index row) {
   return view;
 }
 
-SoftmaxFigures softmax_figures(const MatrixView& masked_scores) {
+SoftmaxFigures softmax_figures(const MatrixView& masked_scores, double sink) {
   SoftmaxFigures figures;
   std::vector<double> maximum;
   for (Index row = 0; row < masked_scores.rows; ++row) {
-    double largest = -std::numeric_limits<double>::infinity();
+    double largest = sink;
     bool nan = false;
     for (Index col = 0; col < masked_scores.cols; ++col) {
       const double score = masked_scores.value(row, col);
@@ -63,7 +63,7 @@ SoftmaxFigures softmax_figures(const MatrixView& masked_scores) {
       largest = std::max(largest, score);
     }
     if (nan) largest = std::nan("");
-    double sum = 0.0;
+    double sum = std::isinf(sink) ? 0.0 : std::exp(sink - largest);
     for (Index col = 0; col < masked_scores.cols; ++col)
       sum += std::exp(masked_scores.value(row, col) - largest);
     maximum.push_back(largest);

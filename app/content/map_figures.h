@@ -2,6 +2,7 @@
 // pairs.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,7 +35,8 @@ struct SoftmaxFigures {
   std::vector<double> exp_sum;  // Σ exp(x − max) over the row, 1 … S; NaN where every key is blocked
 };
 
-SoftmaxFigures softmax_figures(const MatrixView& masked_scores);
+// `sink`: one more score in every row; −∞: none.
+SoftmaxFigures softmax_figures(const MatrixView& masked_scores, double sink = -HUGE_VAL);
 
 // Which pairs of tokens are joined by a line: as few of the strongest as together hold a share of the
 // attention.

@@ -154,6 +154,7 @@ StepFacts step_facts(const Trace& trace, Step step, Index batch, Index head) {
   facts.projection_bias = t.in_proj_bias != nullptr;
   facts.norm_weights = t.q_norm_weight != nullptr;
   facts.output_bias = t.out_proj_bias != nullptr;
+  facts.sinks = t.sinks != nullptr;
   facts.masked = t.mask_bias != nullptr;
   facts.blocks = false;
   if (const auto mask = step == Step::mask ? map_of(t.mask_bias, batch, head) : std::nullopt) {
@@ -234,6 +235,12 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
   if ((step == Step::project && !facts.projection_bias) || (step == Step::output && !facts.output_bias))
     without_bias(words);
   if (step == Step::mask) add_mask_sentence(words, facts);
+  if (step == Step::softmax && facts.sinks)
+    words = {
+        {"Aₕ = exp(maskedₕ − max) / (exp(sinkₕ − max) + Σ exp(maskedₕ − max))    along each row"},
+        "Each row becomes weights that sum to less than 1: the sum below the line has one score more, the "
+        "head's sink, which is the same in every row. No value belongs to it, so a head whose keys all "
+        "score low adds little to the output."};
   if (step == Step::softmax) add_row_sentence(words, facts);
   // Three products, and the stage shows one of them.
   if (step == Step::project && words.formulas.size() == 3 && result == Id::q) words.formulas.resize(1);

@@ -220,7 +220,8 @@ void draw_setup_scale(SetupRows& rows) {
     rows.number(setting, value,
                 scale              ? fmt::format("{:.4g}", derived_scale(rows.context().trace.options))
                 : rotary && listed ? "given"
-                                   : "none");
+                : setting.option() == "sink" && rows.context().trace.tensors.sinks ? "given"
+                                                                                   : "none");
     if (!rotary) return;
     if (a.rotary_base) a.rotary_inverse_frequencies.reset();  // a typed base replaces them
     if (!a.rotary_base) a.rotary_scaling.reset();

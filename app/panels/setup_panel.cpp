@@ -92,6 +92,16 @@ void SetupRows::number(const SetupSetting& setting, std::optional<double>& value
   draw_errors(id, field.error);
 }
 
+void SetupRows::number(const SetupSetting& setting, std::vector<double>& numbers, const std::string& derived) {
+  std::optional<double> one;
+  if (numbers.size() == 1) one = numbers.front();
+  const std::optional<double> before = one;
+  number(setting, one, numbers.size() > 1 ? "by head" : derived);
+  if (one == before) return;
+  numbers.clear();
+  if (one) numbers.push_back(*one);
+}
+
 void SetupRows::number(const SetupSetting& setting, double& value, const std::string&) {
   std::optional<double> typed = value;
   number(setting, typed, "", true);

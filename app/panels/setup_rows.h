@@ -60,6 +60,8 @@ class SetupRows {
   void number(const SetupSetting& setting, std::optional<double>& value, const std::string& derived,
               bool required = false);
   void number(const SetupSetting& setting, double& value, const std::string& = {});
+  // One number for all heads, or none; it replaces a list with one for each.
+  void number(const SetupSetting& setting, std::vector<double>& numbers, const std::string& derived);
   TextFieldResult sentence(const RowLabel& label, std::string& text, std::span<const TextMark> marks = {});
   // True if the choice changed; the caller then makes the edit and names it.
   bool choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen);

@@ -32,7 +32,7 @@ constexpr float sign_letters = 2.2f;  // the width of a sign with its padding, i
 
 // A softmax's term is a function of its one factor.
 bool is_exponential(const NamedTerm& term, Combine combine) {
-  return combine == Combine::softmax && term.values.size() == 1;
+  return (combine == Combine::softmax || combine == Combine::log_sum_exp) && term.values.size() == 1;
 }
 
 // The rows of in_proj_weight belong to q, k or v, as other tensors do by name.

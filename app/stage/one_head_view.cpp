@@ -69,10 +69,14 @@ void outline_selected_head(const PanelContext& context, const StageContent& cont
 void draw_figures(const PanelContext& context, OneHeadState& state, const StageContent& content,
                   const StageLayout& layout) {
   const MatrixView& scores = content.left->matrix.view;
-  if (state.figures_of.lock() != scores.tensor || state.figures_offset != scores.offset) {
-    state.figures = softmax_figures(content.col_figures ? scores.transposed() : scores);
+  const TensorPtr& sinks = context.trace.tensors.sinks;
+  const double sink = sinks ? sinks->flat(context.selection.head) : -HUGE_VAL;
+  if (state.figures_of.lock() != scores.tensor || state.figures_offset != scores.offset ||
+      state.figures_sink != sink) {
+    state.figures = softmax_figures(content.col_figures ? scores.transposed() : scores, sink);
     state.figures_of = scores.tensor;
     state.figures_offset = scores.offset;
+    state.figures_sink = sink;
   }
   draw_softmax_figures(context, state.figures, *content.left, layout);
 }

@@ -47,6 +47,7 @@ struct OneHeadState {
   SoftmaxFigures figures;
   std::weak_ptr<const Tensor> figures_of;
   Index figures_offset = -1;
+  double figures_sink = 0.0;
 
   CellLegend legend;  // of the result
 

@@ -23,7 +23,7 @@ namespace headwise {
 namespace {
 
 // In the order of Combine.
-constexpr std::array<std::string_view, 20> combine_words{"given",
+constexpr std::array<std::string_view, 23> combine_words{"given",
                                                          "copy",
                                                          "product_sum",
                                                          "rotation",
@@ -32,6 +32,8 @@ constexpr std::array<std::string_view, 20> combine_words{"given",
                                                          "merge_masks",
                                                          "add_mask",
                                                          "softmax",
+                                                         "log_sum_exp",
+                                                         "sink_share",
                                                          "dropout",
                                                          "mean",
                                                          "gate",
@@ -40,6 +42,7 @@ constexpr std::array<std::string_view, 20> combine_words{"given",
                                                          "scale_gradient",
                                                          "add_mask_gradient",
                                                          "softmax_gradient",
+                                                         "sink_gradient",
                                                          "norm_gradient",
                                                          "gate_gradient",
                                                          "norm_weight_gradient"};

@@ -88,7 +88,10 @@ struct LayerOptions {
   double qk_norm_offset = 0.0;  // added to the weights: 1 in Gemma and Qwen3-Next, whose weights start at 0
   double qk_norm_epsilon = 1e-6;
   double temperature = 1.0;  // divides the scaled scores
-  double dropout = 0.0;      // survivors are divided by 1-p
+  // A learned logit beside each row of masked scores, whose weight is dropped (gpt-oss): one for every head,
+  // or one each; empty: none. In a trace it is the tensor `sinks`.
+  std::vector<double> sink;
+  double dropout = 0.0;  // survivors are divided by 1-p
   std::uint64_t dropout_seed = 0;
   bool need_weights = true;
   bool average_attn_weights = true;
@@ -150,6 +153,7 @@ void visit_layer_options(Visit&& visit) {
   visit(OptionRow{"qk_norm_offset", set_by_layer | module_only}, &O::qk_norm_offset, unit_interval);
   visit(OptionRow{"qk_norm_epsilon", set_by_layer | module_only}, &O::qk_norm_epsilon, not_negative);
   visit(OptionRow{"temperature", read_behind_split | not_in_pytorch}, &O::temperature, above_zero);
+  visit(OptionRow{"sink", set_by_layer | not_in_pytorch}, &O::sink, any_number);
   visit(OptionRow{"dropout"}, &O::dropout, unit_interval);
   visit(OptionRow{"dropout_seed"}, &O::dropout_seed);
   visit(OptionRow{"need_weights", read_last}, &O::need_weights);

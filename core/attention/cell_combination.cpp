@@ -55,6 +55,11 @@ std::size_t own_term(const CellProvenance& provenance) {
   return static_cast<std::size_t>(std::ranges::find_if(provenance.terms, is_own) - provenance.terms.begin());
 }
 
+// Whether the last term of a softmax is the sink, and not a score of the row.
+bool ends_with_sink(const CellProvenance& provenance) {
+  return !provenance.terms.empty() && provenance.terms.back().factors[0].tensor.id == TensorId::sinks;
+}
+
 // The two numbers at the cell's own position in the row of a gradient: the incoming gradient (dP, dy) and the
 // function's result there (P, y).
 struct OwnPair {
@@ -194,6 +199,14 @@ double recompute_softmax(const Trace& trace, const CellProvenance& provenance) {
   return std::exp(own - statistics.maximum) / statistics.sum_exp;
 }
 
+double recompute_log_sum_exp(const Trace& trace, const CellProvenance& provenance) {
+  const std::vector<double> row = products_of(trace, provenance.terms);
+  if (std::ranges::any_of(row, [](double x) { return std::isnan(x); })) return std::nan("");
+  const SoftmaxRow statistics(row);
+  return std::isinf(statistics.maximum) ? statistics.maximum
+                                        : statistics.maximum + std::log(statistics.sum_exp);
+}
+
 double recompute_softmax_gradient(const Trace& trace, const CellProvenance& provenance) {
   const OwnPair own(trace, provenance);
   return own.result * (own.gradient - sum_of(products_of(trace, provenance.terms)));
@@ -248,11 +261,14 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
       if (o.mask_value && provenance.terms.at(1).value == minus_infinity)
         quantities.emplace_back("fill", *o.mask_value);
       break;
+    case Combine::log_sum_exp:
     case Combine::softmax: {
       const SoftmaxRow row(products_of(trace, provenance.terms));
+      if (ends_with_sink(provenance)) quantities.emplace_back("sink", provenance.terms.back().value);
       for (Term& term : provenance.terms) term.value = std::exp(term.value - row.maximum);
       quantities.emplace_back("row maximum", row.maximum);
-      quantities.emplace_back("exp(x − max)", provenance.terms.at(own_term(provenance)).value);
+      if (provenance.combine == Combine::softmax)
+        quantities.emplace_back("exp(x − max)", provenance.terms.at(own_term(provenance)).value);
       quantities.emplace_back("Σ exp", row.sum_exp);
       break;
     }
@@ -282,6 +298,8 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
       quantities.emplace_back("σ(gate)", value_of_gate(trace, provenance));
       for (Term& term : provenance.terms) term.value = gated_product(trace, term, provenance.combine);
       break;
+    case Combine::sink_share:
+    case Combine::sink_gradient:
     case Combine::norm_weight_gradient:
     case Combine::given:
     case Combine::copy:
@@ -327,6 +345,12 @@ double recompute_from_provenance(const Trace& trace, const CellProvenance& prove
       return quantity(provenance, "fill") ? 0.0 : source(0);
     case Combine::softmax:
       return recompute_softmax(trace, provenance);
+    case Combine::log_sum_exp:
+      return recompute_log_sum_exp(trace, provenance);
+    case Combine::sink_share:
+      return sink_share(source(0), source(1));
+    case Combine::sink_gradient:
+      return -sum_of(products_of(trace, provenance.terms));
     case Combine::dropout:
       return source(0) * quantity(provenance, "factor").value_or(1.0);
     case Combine::gate:

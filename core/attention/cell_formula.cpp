@@ -200,9 +200,20 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
       return quantity(provenance, "fill")
                  ? fmt::format("0, because {} = −∞ and the score was filled", factors_of(1))
                  : factors_of(0);
-    case Combine::softmax:
-      return fmt::format("exp({} − max) / {}exp({} − max)", own_source(),
-                         sum_sign(rule.products.at(0), index), factors_of(0));
+    case Combine::softmax: {
+      const std::string sum =
+          fmt::format("{}exp({} − max)", sum_sign(rule.products.at(0), index), factors_of(0));
+      const CellRef& last = provenance.terms.back().factors[0];
+      return last.tensor.id != Id::sinks
+                 ? fmt::format("exp({} − max) / {}", own_source(), sum)
+                 : fmt::format("exp({} − max) / (exp({} − max) + {})", own_source(), cell_text(last), sum);
+    }
+    case Combine::log_sum_exp:
+      return fmt::format("max + ln {}exp({} − max)", sum_sign(rule.products.at(0), index), factors_of(0));
+    case Combine::sink_share:
+      return fmt::format("exp({0}) / (exp({0}) + exp({1}))", factors_of(1), factors_of(0));
+    case Combine::sink_gradient:
+      return "−" + joined_products(trace, rule, index);
     case Combine::dropout:
       return fmt::format("{} · {}", factors_of(0), number_text(quantity(provenance, "factor").value_or(1.0)));
     case Combine::mean:

@@ -64,6 +64,8 @@ std::string softmax_note(const CellProvenance& provenance) {
     return "Every key of this row is blocked: the row's maximum is −∞, and −∞ − (−∞) is NaN.";
   }
   if (maximum == -INFINITY) return "Every key of this row is blocked: the row is set to 0.";
+  if (quantity(provenance, "sink") == maximum && quantity(provenance, "Σ exp") == 1.0)
+    return "The sink takes all of this row: next to it no key has any weight.";
   if (std::isnan(provenance.value))
     return "A NaN or +∞ in the row of scores reaches every weight of the row.";
   return {};
@@ -155,6 +157,10 @@ std::string cell_note(const Trace& trace, const CellProvenance& provenance) {
       return provenance.terms.empty() ? "An appended column is blocked by no mask." : "";
     case Id::attn_weights:
       return softmax_note(provenance);
+    case Id::lse:
+      return provenance.value == -INFINITY ? "Every key of this row is blocked." : "";
+    case Id::sink_weights:
+      return "The sink has no value to add: this share of the row's attention goes nowhere.";
     case Id::dropped_weights:
       if (provenance.combine == Combine::copy && trace.options.dropout > 0.0)
         return frozen_head_note(provenance.cell.index[1], "dropout does not reach the weights it keeps");

@@ -11,6 +11,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/refusals.h"
+#include "core/attention/trace_warnings.h"
 
 namespace headwise {
 namespace {
@@ -101,6 +102,8 @@ template <class Value, class Range>
 void check_range(const char* key, const Value& value, const Range& range) {
   if constexpr (requires { *value; }) {
     if (value) check_range(key, *value, range);
+  } else if constexpr (requires { value.begin(); }) {
+    for (const auto number : value) check_range(key, number, range);
   } else {
     require(range.contains(value),
             {key, "the number is out of range", fmt::format("{}", value), range.text(), ""});
@@ -197,6 +200,20 @@ void check_output_gate(const AttentionInputs& inputs, const AttentionSizes& s) {
           {"output_gate.weight", "the shape disagrees", weight->shape().sizes_text(), expected,
            "one row for each column of concat, or one for each head"});
   if (bias) expect_shape("output_gate.bias", *bias, Shape{weight->shape().axes()[0]});
+}
+
+// One logit for each head, from the option or the array.
+void check_sinks(const AttentionInputs& inputs, const AttentionSizes& s) {
+  const auto count = static_cast<Index>(inputs.options.sink.size());
+  require(count <= 1 || count == s.heads,
+          {"sink", "there must be one number for every head, or one for each", fmt::format("{} numbers", count),
+           fmt::format("1, or num_heads = {}", s.heads), "give one number, or one a head"});
+  const TensorPtr& sinks = inputs.tensors.sinks;
+  if (!sinks) return;
+  expect_shape("sinks", *sinks, {{"H", s.heads}}, "one number a head");
+  const std::string cells = non_finite_cells("sinks", *sinks);
+  require(cells.empty(), {"sinks", "a number is not finite", cells, "finite numbers",
+                          "a head without a sink has a very negative number, as −1e30"});
 }
 
 void check_head_counts(Index heads, Index kv_heads) {
@@ -375,6 +392,7 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
   refusals.run([&] { check_rotary_embedding(inputs, s); });
   refusals.run([&] { check_qk_norm(inputs, s); });
   refusals.run([&] { check_output_gate(inputs, s); });
+  refusals.run([&] { check_sinks(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();
@@ -385,8 +403,8 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
   const AttentionOptions& o = inputs.options;
   check_options(o, true);
   for (const TensorEntry& entry : tensor_entries()) {
-    require(entry.role != TensorRole::parameter || !(t.*(entry.member)),
-            {std::string(entry.name), "scaled_dot_product_attention has no parameters", "", "",
+    require(entry.role != TensorRole::parameter || entry.id == TensorId::sinks || !(t.*(entry.member)),
+            {std::string(entry.name), "scaled_dot_product_attention has no such parameter", "", "",
              "choose multi_head_attention, or leave it out"});
   }
   const auto unknown = [](bool set, const char* name) {
@@ -410,6 +428,7 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
                "key and value have the same batch, heads and length");
   Refusals refusals;
   refusals.run([&] { check_rotary_embedding(inputs, s); });
+  refusals.run([&] { check_sinks(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();

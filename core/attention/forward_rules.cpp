@@ -61,6 +61,13 @@ class Declaration {
         return;
       case Id::masked_scores:
         return declare_masked_scores();
+      case Id::lse:
+        rule_.combine = Combine::log_sum_exp;
+        return add({row_of_scores()}, {{"s", sizes_.all_keys}});
+      case Id::sink_weights:
+        rule_.combine = Combine::sink_share;
+        add({same_cell(Id::lse)});
+        return add({operand(Id::sinks, {axis_of(in_heads::h)})});
       case Id::attn_weights:
         return declare_attn_weights();
       case Id::dropped_weights:
@@ -205,7 +212,15 @@ class Declaration {
     add({same_cell(Id::mask_bias)});
   }
 
-  // One piece for each run of heads that are not frozen, all of them if none is;
+  // The masked scores of a row of (N,H,L), or of the row of a cell of (N,H,L,S′): summed over the last
+  // variable.
+  Operand row_of_scores() const {
+    using namespace in_heads;
+    return operand(Id::masked_scores,
+                   {axis_of(n), axis_of(h), axis_of(row), axis_of(static_cast<int>(rule_.sizes.size()))});
+  }
+
+  // One piece for each run of heads that are not frozen, all of them if none is, with their sinks;
   // then one for each frozen head.
   void declare_attn_weights() {
     using namespace in_heads;
@@ -213,8 +228,8 @@ class Declaration {
     const std::vector<HeadRange> runs = unfrozen_heads(sizes_.heads, frozen);
     rule_.combine = runs.empty() ? Combine::copy : Combine::softmax;
     for (const HeadRange& run : runs) {
-      add({operand(Id::masked_scores, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)})},
-          {{"s", sizes_.all_keys}}, head_conditions(run));
+      add({row_of_scores()}, {{"s", sizes_.all_keys}}, head_conditions(run));
+      if (has(Id::sinks)) add({operand(Id::sinks, {axis_of(h)})}, {}, head_conditions(run));
     }
     for (std::size_t f = 0; f < frozen.size(); ++f) {
       add({operand(Id::frozen_weights,

@@ -63,14 +63,15 @@ std::optional<Id> missing_intermediate(const Trace& trace) {
   return std::nullopt;
 }
 
-// Everything from the inputs to the last output; attn_output_weights, after it,
-// do not contribute to the loss.
+// Everything from the inputs to the last output; attn_output_weights, after it, lse and sink_weights do not
+// contribute to the loss.
 std::vector<Reader> readers_of(const Trace& trace) {
   std::vector<Reader> readers;
   const Id last = last_output(trace.tensors);
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr tensor = kept_of_shape(trace, entry.id);
-    if (!tensor || entry.role != TensorRole::intermediate || entry.id > last) continue;
+    if (!tensor || entry.role != TensorRole::intermediate || entry.id > last || is_row_statistic(entry.id))
+      continue;
     Reader& reader = readers.emplace_back();
     reader.rule.result = {entry.id};
     reader.rule.sizes = tensor->shape().sizes();
@@ -177,6 +178,22 @@ class GradientDeclaration {
     rule_.products.front().factors.push_back({weight->tensor, axes});
   }
 
+  // To a head's sink: its share of every row, with dP and P of the row's cells.
+  void pass_to_sinks(const Reader& reader) {
+    rule_.combine = Combine::sink_gradient;
+    const AxisMap n = axis_of(1), h = axis_of(0), l = axis_of(2), s = axis_of(3);
+    const std::vector<Index>& sizes = reader.rule.sizes;
+    for (const Product& piece : reader.rule.products) {
+      if (piece.factors.front().tensor.id != Id::sinks) continue;
+      Product& rows = rule_.products.emplace_back();
+      rows.factors = {{{Id::sink_weights}, {n, h, l}},
+                      {{reader.rule.result.id, true}, {n, h, l, s}},
+                      {reader.rule.result, {n, h, l, s}}};
+      rows.sums = {{"n", sizes[0]}, {"l", sizes[2]}, {"s", sizes[3]}};
+      for (const IndexCondition& heads : piece.where) rows.where.push_back({0, heads.range});
+    }
+  }
+
   // Back through a function on top of the products; dP, P, dy and y are its gradient and its result.
   void pass_through(const Reader& reader) {
     const TensorName result = reader.rule.result, gradient{result.id, true};
@@ -209,6 +226,7 @@ class GradientDeclaration {
         rule_.products = {same_cell(gradient), same_cell({Id::mask_bias})};
         return;
       case Combine::softmax:
+        if (rule_.result.id == Id::sinks) return pass_to_sinks(reader);
         rule_.combine = Combine::softmax_gradient;
         return add_pieces(reader, row_of({gradient, result}, "s"));
       case Combine::dropout:  // the same factor, 0 or 1/(1−p)

@@ -24,12 +24,14 @@ struct DoubleProduct {
 };
 
 // Rows of scores whose softmax is taken, [rows][keys] as `weights` are. A row that is −∞ throughout becomes
-// NaN, as in PyTorch, or zeros. `weights` may be `scores`.
+// NaN, as in PyTorch, or zeros. Each row has one more score, `sink`, whose weight is dropped; −∞: none.
+// `weights` may be `scores`.
 struct DoubleSoftmax {
   Index rows, keys;
   const double* scores;
   double* weights;
   bool blocked_rows_are_zero;
+  double sink = -__builtin_inf();
 };
 
 struct MatrixKernels {
@@ -38,6 +40,8 @@ struct MatrixKernels {
   void (*multiply)(const DoubleProduct& of);
   // To a few units in the last place; weights below e^−708 of the largest are 0.
   void (*softmax)(const DoubleSoftmax& of);
+  // ln Σ e^x of one row that has cells; −∞, ∞ or NaN where its largest number is.
+  double (*log_sum_exp)(const double* row, Index keys);
   // to = from, rounded. False if a finite number becomes infinite.
   bool (*narrow)(const double* from, Index count, float* to);
 };

@@ -280,8 +280,16 @@ void scaled_dot_product_attention(ForwardPass& pass) {
     stages.same(Id::masked_scores, t.scaled_scores);
   }
 
-  // Pass 4: attn_weights[…,s] = exp(masked_scores[…,s]) / Σ_s exp(masked_scores[…,s]).
-  // Frozen heads use the weights they were given.
+  // lse = ln Σ_s exp(masked_scores[…,s]), and what the sink takes of each row:
+  // exp(sink) / (exp(sink) + exp(lse))
+  stages.run(Id::lse, {t.masked_scores}, [&] { return log_sum_exp(*t.masked_scores); });
+  if (t.sinks)
+    stages.run(Id::sink_weights, {t.lse, t.sinks}, [&] { return sink_shares(*t.lse, *t.sinks); });
+  else
+    stages.none(Id::sink_weights, t.lse);
+
+  // Pass 4: attn_weights[…,s] = exp(masked_scores[…,s]) / Σ_s exp(masked_scores[…,s]), with exp(sink) in the
+  // sum where there are sinks. Frozen heads use the weights they were given.
   const std::vector<Index>& frozen = options.frozen_heads;
   const bool all_frozen = static_cast<Index>(frozen.size()) == s.heads;
   const auto freeze = [&](Tensor weights) {
@@ -292,8 +300,10 @@ void scaled_dot_product_attention(ForwardPass& pass) {
     const auto weights = [&] { return freeze(Tensor(map, pass.dtype)); };
     stages.run(Id::attn_weights, {t.frozen_weights}, weights, with_frozen({}, options));
   } else {
-    const auto weights = [&] { return freeze(softmax(*t.masked_scores, options.fully_masked_rows)); };
-    stages.run(Id::attn_weights, {t.masked_scores, t.frozen_weights}, weights,
+    const auto weights = [&] {
+      return freeze(softmax(*t.masked_scores, options.fully_masked_rows, t.sinks.get()));
+    };
+    stages.run(Id::attn_weights, {t.masked_scores, t.sinks, t.frozen_weights}, weights,
                with_frozen(stage_choices(options.fully_masked_rows), options));
   }
 

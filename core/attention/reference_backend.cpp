@@ -9,6 +9,7 @@
 #include "core/attention/grad_output.h"
 #include "core/attention/matrix_kernels.h"
 #include "core/attention/multi_head_attention.h"
+#include "core/attention/softmax.h"
 #include "core/attention/trace_warnings.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
@@ -33,7 +34,7 @@ TracePtr forward_of_checked(const AttentionInputs& inputs, const Trace* previous
   if (!mostly_shared) require_memory(reference_trace_bytes(inputs), "the trace");
 
   const auto trace = begun_trace(inputs);
-  trace->tensors.head_gain = head_gain_tensor(inputs, previous);
+  add_numbers_of_heads(*trace, previous);
   StageCache cache(*trace, previous);
   ForwardPass pass{trace->tensors, trace->options, sizes, trace->dtype, cache};
   attention(pass);
@@ -41,13 +42,18 @@ TracePtr forward_of_checked(const AttentionInputs& inputs, const Trace* previous
   return trace;
 }
 
-TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous) {
-  if (inputs.tensors.head_gain || inputs.options.head_gain.empty()) return inputs.tensors.head_gain;
-  const std::vector<double>& gains = inputs.options.head_gain;
-  auto made = std::make_shared<const Tensor>(
-      Tensor(Shape{{"H", static_cast<Index>(gains.size())}}, gains).converted(inputs.dtype));
-  const TensorPtr earlier = previous ? previous->tensors.head_gain : nullptr;
-  return earlier && identical(*earlier, *made) ? earlier : made;
+void add_numbers_of_heads(Trace& trace, const Trace* previous) {
+  const auto add = [&](TensorPtr TraceTensors::*member, const std::vector<double>& numbers) {
+    TensorPtr& tensor = trace.tensors.*member;
+    if (tensor || numbers.empty()) return;
+    tensor = std::make_shared<const Tensor>(
+        Tensor(Shape{{"H", static_cast<Index>(numbers.size())}}, numbers).converted(trace.dtype));
+    const TensorPtr earlier = previous ? previous->tensors.*member : nullptr;
+    if (earlier && identical(*earlier, *tensor)) tensor = earlier;
+  };
+  add(&TraceTensors::head_gain, trace.options.head_gain);
+  if (!trace.tensors.sinks)
+    add(&TraceTensors::sinks, sinks_of_heads(trace.options, trace.tensors, trace.options.num_heads));
 }
 
 namespace {
@@ -165,6 +171,7 @@ class Outlines final : public Stages {
  public:
   explicit Outlines(const AttentionInputs& inputs)
       : trace_(begun_trace(inputs)), sizes_(attention_sizes(inputs)) {
+    add_numbers_of_heads(*trace_, nullptr);
     ForwardPass pass{trace_->tensors, trace_->options, sizes_, trace_->dtype, *this};
     attention(pass);
   }

@@ -14,7 +14,7 @@ Index reference_trace_bytes(const AttentionInputs& inputs);
 // In f32 every number is the f64 one rounded (rounded_trace.h), or, in large traces and where f32 overflows,
 // every sum is accumulated in double and rounded once. If a stage changes nothing, both names hold the same
 // tensor: masked_scores is scaled_scores without masks, dropped_weights is attn_weights without dropout.
-// options.head_gain becomes tensors.head_gain, if that is null.
+// options.head_gain becomes tensors.head_gain, if that is null, and options.sink becomes tensors.sinks.
 TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous = nullptr);
 
 // The backward pass: d(loss)/d(each tensor), loss = Σ grad_output · the last output (the last of output,
@@ -43,9 +43,9 @@ TraceTensors widened(const TraceTensors& tensors);
 // reference_forward of inputs that have been checked.
 TracePtr forward_of_checked(const AttentionInputs& inputs, const Trace* previous);
 
-// tensors.head_gain, or the tensor of options.head_gain: that of `previous` if it holds the same numbers,
-// since equal gains then count as an equal source. Null: all 1.
-TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous);
+// Makes tensors of options.head_gain and options.sink where `trace` has none: those of `previous` if they
+// hold the same numbers, since they then count as an equal source. Null gains: all 1.
+void add_numbers_of_heads(Trace& trace, const Trace* previous);
 
 // An f32 trace as the f64 one, rounded: every number in it is the nearest float to the exact one, so that its
 // error never exceeds that of a program that computes in f32. Rounding after each stage instead would feed

@@ -202,6 +202,12 @@ class Backward {
           },
           choices_and_heads(seed_choices(o_)));
     }
+    if (t_.sinks) {
+      stage(
+          TensorId::sinks, {g_.attn_weights, t_.attn_weights, t_.sink_weights},
+          [&] { return sinks_gradient(*g_.attn_weights, *t_.attn_weights, *t_.sink_weights, frozen); },
+          choices_and_heads({}));
+    }
     if (all_frozen) {
       stage(TensorId::masked_scores, {}, [&] { return Tensor(t_.masked_scores->shape(), dtype_); });
       return;

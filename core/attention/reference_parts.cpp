@@ -43,6 +43,7 @@ struct Wanted {
   }
   bool pairs() const { return any_from(Id::scores); }
   bool softmax() const { return any_from(Id::attn_weights); }
+  bool row_statistics() const { return has(Id::lse) || has(Id::sink_weights); }
   bool head_output() const {
     return std::ranges::any_of(names, [](TensorName name) {
       return name.id >= Id::head_output && name.id != Id::attn_output_weights;
@@ -51,10 +52,11 @@ struct Wanted {
 };
 
 // Calls copy(place in x, place in rows, count) for rows [first, first + …) of each head of one batch entry:
-// x (N,H,L,W), rows (1,H,count,W).
+// x (N,H,L,W) or (N,H,L), rows (1,H,count,W) or (1,H,count).
 template <class Copy>
 void each_heads_rows(const Shape& x, const Shape& rows, Index n, Index first, Copy&& copy) {
-  const Index heads = x.size(1), length = x.size(2), width = x.size(3), cells = rows.size(2) * width;
+  const Index heads = x.size(1), length = x.size(2), width = x.rank() == 4 ? x.size(3) : 1;
+  const Index cells = rows.size(2) * width;
   for (Index h = 0; h < heads; ++h) copy(((n * heads + h) * length + first) * width, h * cells, cells);
 }
 
@@ -109,6 +111,7 @@ class BlockedAttention final : public Stages {
   void run() {
     require_memory(bytes(), "the trace");
     make_mask_bias();
+    TraceTensors& t = trace_.tensors;
     // If a stage changes nothing, both names hold the same tensor.
     const auto keep = [&](Id id, bool wanted) {
       kept_.try_emplace(id, wanted, computed_shape(id, options_, s_), trace_.dtype);
@@ -118,13 +121,13 @@ class BlockedAttention final : public Stages {
     keep(Id::scores, wanted_.has(Id::scores));
     keep(Id::scaled_scores, wanted_.has(Id::scaled_scores) || (!masked_ && wanted_.has(Id::masked_scores)));
     keep(Id::masked_scores, masked_ && wanted_.has(Id::masked_scores));
+    for (const Id id : {Id::lse, Id::sink_weights}) keep(id, wanted_.has(id) && (id == Id::lse || t.sinks));
     keep(Id::attn_weights, wanted_.has(Id::attn_weights) || (!drops_ && dropped));
     keep(Id::dropped_weights, drops_ && dropped);
     keep(Id::head_output, wanted_.head_output());
     const Kept mean(returns_mean(),
                     Shape{{"N", s_.batch}, {"1", 1}, {"L", s_.queries}, {s_.key_axis(), s_.all_keys}},
                     trace_.dtype);
-    TraceTensors& t = trace_.tensors;
     const Index blocks = (s_.queries + rows_ - 1) / rows_;
     for (n_ = 0; n_ < s_.batch; ++n_) {
       block_ = t;
@@ -210,6 +213,11 @@ class BlockedAttention final : public Stages {
   // One of the maps of a block, or its output.
   void take(Stage stage) override {
     const Id id = stage.id;
+    if (is_row_statistic(id)) {  // what they are made of is still read behind them
+      if (!wanted_.row_statistics()) return;
+      name(id, nullptr, std::make_shared<const Tensor>(stage.compute()));
+      return kept_.at(id).put(*(block_.*(tensor_entry(id).member)), n_, first_);
+    }
     if (id == Id::mask_bias || (!softmax_ && id > Id::masked_scores)) return;
     if (id == Id::head_output && !wanted_.head_output()) return;
     if (id == Id::attn_weights) collect_blocked_rows();
@@ -295,7 +303,7 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   const AttentionSizes sizes = attention_sizes(inputs);
   const bool module = inputs.options.op == Op::multi_head_attention;
   const auto trace = begun_trace(inputs);
-  trace->tensors.head_gain = head_gain_tensor(inputs, nullptr);
+  add_numbers_of_heads(*trace, nullptr);
   TraceTensors& t = trace->tensors;
   StageCache cache(*trace, nullptr);
   ForwardPass pass{t, trace->options, sizes, trace->dtype, cache};

@@ -98,7 +98,9 @@ enum class Combine {
   scale,        // a source cell times a constant (core/attention/score_scale.h)
   merge_masks,  // the masks' contributions added
   add_mask,     // scaled score + mask_bias, or the fill value where mask_bias is −inf
-  softmax,      // exp(x − max) / Σ exp(x − max) along the row
+  softmax,  // exp(x − max) / Σ exp(x − max) along the row; with a sink, Σ includes exp(sink − max)
+  log_sum_exp,  // max + ln Σ exp(x − max) along the row
+  sink_share,   // exp(sink) / (exp(sink) + exp(lse))
   dropout,      // the source times 0 or 1/(1−p)
   mean,         // mean over the summed axis
   gate,         // concat · σ(gate), or the same of a gradient
@@ -108,6 +110,7 @@ enum class Combine {
   scale_gradient,     // the same backwards
   add_mask_gradient,  // a gradient, or 0 where mask_bias is −inf and the score was filled
   softmax_gradient,   // P·(dP − Σ dP·P) along the row
+  sink_gradient,      // −Σ w·dP·P over the rows of a head, w being the share of its sink
   norm_gradient,      // (dn − mean of dn − n·mean of dn·n) / deviation along the row
   gate_gradient,  // Σ dy·x·σ(gate)·(1 − σ(gate)) over the columns that the gate's number multiplies
   norm_weight_gradient,  // Σ dy·(x − mean)/deviation over the rows that have the weight

@@ -232,6 +232,19 @@ Tensor softmax_gradient(const Tensor& grad_attn_weights, const Tensor& attn_weig
   return grad;
 }
 
+Tensor sinks_gradient(const Tensor& grad_attn_weights, const Tensor& attn_weights, const Tensor& sink_weights,
+                      std::span<const Index> frozen_heads) {
+  const Index heads = attn_weights.shape().size(1), queries = attn_weights.shape().size(2);
+  std::vector<double> sums(static_cast<std::size_t>(heads));
+  dispatch_float(attn_weights.dtype(), [&]<class T>() {
+    for (Index row = 0; row < sink_weights.size(); ++row)
+      sums[static_cast<std::size_t>(row / queries % heads)] -=
+          sink_weights.flat(row) * (wide_row<T>(grad_attn_weights, row) * wide_row<T>(attn_weights, row)).sum();
+  });
+  for (const Index head : frozen_heads) sums[static_cast<std::size_t>(head)] = 0.0;
+  return Tensor(Shape{{"H", heads}}, std::move(sums)).converted(attn_weights.dtype());
+}
+
 Tensor mask_scores_gradient(const Tensor& grad_masked_scores, const Tensor& mask_bias,
                             std::optional<double> mask_value) {
   Tensor grad = grad_masked_scores;

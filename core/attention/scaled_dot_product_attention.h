@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "core/attention/matrix_product.h"
 #include "core/attention/score_scale.h"
@@ -54,6 +55,11 @@ Tensor weighted_sum_values_gradient(const Tensor& grad_head_output, const Tensor
 
 // d x = P∘(dP − Σ_s dP∘P): through the softmax, row by row. A row of zeros (fully masked) gets zeros.
 Tensor softmax_gradient(const Tensor& grad_attn_weights, const Tensor& attn_weights);
+
+// d sinks[h] = −Σ_{n,l} w·Σ_s dP∘P, w being the share that the sink takes: the same with a dP of 0 for its
+// own weight, which is dropped. 0 for frozen heads. (H)
+Tensor sinks_gradient(const Tensor& grad_attn_weights, const Tensor& attn_weights, const Tensor& sink_weights,
+                      std::span<const Index> frozen_heads);
 
 // d scaled_scores, which is also d mask_bias: the gradient of the sum, 0 in cells filled with `mask_value`.
 Tensor mask_scores_gradient(const Tensor& grad_masked_scores, const Tensor& mask_bias,

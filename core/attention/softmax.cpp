@@ -13,6 +13,9 @@
 namespace headwise {
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double cost_of_exponential = 12.0;  // in multiply-adds
+
 template <class T>
 bool all_blocked(std::span<const T> row) {
   return !row.empty() && std::ranges::all_of(row, [](T x) { return x == -std::numeric_limits<T>::infinity(); });
@@ -20,30 +23,75 @@ bool all_blocked(std::span<const T> row) {
 
 }  // namespace
 
-Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked) {
+Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked, const Tensor* sinks) {
   Tensor weights = Tensor::unwritten(masked_scores.shape(), masked_scores.dtype());
   if (weights.size() == 0) return weights;
   const Index keys = masked_scores.shape().size(masked_scores.shape().rank() - 1);
-  constexpr double cost_of_exponential = 12.0;
+  const Index queries = sinks ? masked_scores.shape().size(2) : weights.size() / keys;  // of one sink
   dispatch_float(masked_scores.dtype(), [&]<class T>() {
     for_ranges(weights.size() / keys, cost_of_exponential * static_cast<double>(keys),
                [&](Index first, Index last) {
-                 const auto make = [&](Index rows, const double* x, double* to) {
-                   matrix_kernels().softmax({rows, keys, x, to, fully_masked == FullyMaskedRows::zero});
+                 const auto make = [&](Index row, Index rows, const double* x, double* to) {
+                   const double sink = sinks ? sinks->flat(row / queries % sinks->size()) : -infinity;
+                   matrix_kernels().softmax({rows, keys, x, to, fully_masked == FullyMaskedRows::zero, sink});
                  };
                  if constexpr (std::is_same_v<T, double>) {
-                   make(last - first, all_rows<T>(masked_scores).row(first).data(),
-                        all_rows<T>(weights).row(first).data());
+                   for (Index row = first; row < last;) {
+                     const Index end = std::min(last, (row / queries + 1) * queries);
+                     make(row, end - row, all_rows<T>(masked_scores).row(row).data(),
+                          all_rows<T>(weights).row(row).data());
+                     row = end;
+                   }
                  } else {
                    for (Index row = first; row < last; ++row) {
                      WideRow x = wide_row<T>(masked_scores, row);
-                     make(1, x.data(), x.data());
+                     make(row, 1, x.data(), x.data());
                      all_rows<T>(weights).row(row) = x.cast<T>();
                    }
                  }
                });
   });
   return weights;
+}
+
+Tensor log_sum_exp(const Tensor& masked_scores) {
+  std::vector<Axis> axes = masked_scores.shape().axes();
+  const Index keys = axes.back().size;
+  axes.pop_back();
+  Tensor sums = Tensor::unwritten(Shape(std::move(axes)), masked_scores.dtype());
+  dispatch_float(sums.dtype(), [&]<class T>() {
+    const std::span<T> to = sums.values<T>();
+    if (keys == 0) std::ranges::fill(to, -std::numeric_limits<T>::infinity());
+    if (keys == 0) return;
+    for_ranges(sums.size(), cost_of_exponential * static_cast<double>(keys), [&](Index first, Index last) {
+      for (Index row = first; row < last; ++row) {
+        const WideRow x = wide_row<T>(masked_scores, row);
+        to[static_cast<std::size_t>(row)] = static_cast<T>(matrix_kernels().log_sum_exp(x.data(), keys));
+      }
+    });
+  });
+  return sums;
+}
+
+double sink_share(double lse, double sink) {
+  return 1.0 / (1.0 + std::exp(lse - sink));
+}
+
+Tensor sink_shares(const Tensor& lse, const Tensor& sinks) {
+  Tensor shares = Tensor::unwritten(lse.shape(), lse.dtype());
+  const Index queries = lse.shape().size(2);
+  for (Index row = 0; row < lse.size(); ++row)
+    shares.set_flat(row, sink_share(lse.flat(row), sinks.flat(row / queries % sinks.size())));
+  return shares;
+}
+
+std::vector<double> sinks_of_heads(const AttentionOptions& options, const TraceTensors& tensors, Index heads) {
+  std::vector<double> sinks = options.sink;
+  if (sinks.size() == 1) sinks.resize(static_cast<std::size_t>(heads), sinks.front());
+  if (!tensors.sinks) return sinks;
+  sinks.resize(static_cast<std::size_t>(heads));
+  for (Index h = 0; h < heads; ++h) sinks[static_cast<std::size_t>(h)] = tensors.sinks->flat(h);
+  return sinks;
 }
 
 std::vector<Index> fully_masked_rows(const Tensor& masked_scores) {

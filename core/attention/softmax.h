@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/attention/attention_options.h"
+#include "core/attention/tensor_names.h"
 #include "core/tensor/random.h"
 #include "core/tensor/shape.h"
 #include "core/tensor/tensor.h"
@@ -18,7 +19,21 @@ namespace headwise {
 // weights[…,s] = exp(x[…,s] − max_s x) / Σ_s exp(x[…,s] − max_s x) over the last axis.
 // A row that contains NaN or +inf becomes NaN. A row of -inf only becomes NaN or zeros, as `fully_masked`
 // says.
-Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked);
+// With `sinks` (H), for masked_scores (N,H,L,S′), each row has one more score, sinks[h], whose weight is
+// dropped: the others add up to less than 1, and a row of -inf becomes zeros. Source: gpt-oss
+// (transformers/models/gpt_oss).
+Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked, const Tensor* sinks = nullptr);
+
+// lse[…] = max_s x + ln Σ_s exp(x[…,s] − max_s x), the last axis left out, as torch.logsumexp: -inf for a row
+// of -inf, +inf where a cell is +inf, NaN where one is NaN. What flex_attention returns with return_lse.
+Tensor log_sum_exp(const Tensor& masked_scores);
+
+// What the sink takes of each row: e^s / (e^s + e^lse) = σ(sinks[h] − lse[n,h,l]), (N,H,L).
+Tensor sink_shares(const Tensor& lse, const Tensor& sinks);
+double sink_share(double lse, double sink);
+
+// The sink of each head, from the tensor or else the option; empty: none.
+std::vector<double> sinks_of_heads(const AttentionOptions& options, const TraceTensors& tensors, Index heads);
 
 // Rows (all axes but the last, flat index) in which every cell is -inf;
 // a row without cells is not one of them.

@@ -115,9 +115,10 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
   }
   costs.insert(costs.end(), {{Id::scores, multiplying_keys}, {Id::scaled_scores, touching}});
   if (masked) costs.insert(costs.end(), {{Id::mask_bias, touching}, {Id::masked_scores, touching}});
-  costs.insert(
-      costs.end(),
-      {{Id::attn_weights, weighing}, {Id::dropped_weights, dropping}, {Id::head_output, adding_values}});
+  costs.insert(costs.end(), {{Id::lse, weighing},
+                             {Id::attn_weights, weighing},
+                             {Id::dropped_weights, dropping},
+                             {Id::head_output, adding_values}});
   if (projects) {
     costs.insert(costs.end(), {{Id::concat, queries * out_width * copy}, {Id::output, joining}});
     if (options.output_gate)
@@ -192,10 +193,11 @@ bool have_same_attention(const Trace& before, const AttentionInputs& inputs) {
   then.head_gain = now.head_gain;
   for_options_with<AttentionOptions>(read_last,
                                      [&](const OptionRow&, auto member) { then.*member = now.*member; });
-  return then == now && have_same(before.tensors, inputs.tensors,
-                                  {&TraceTensors::q_norm_weight, &TraceTensors::k_norm_weight,
-                                   &TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
-                                   &TraceTensors::valid_lens, &TraceTensors::frozen_weights});
+  return then == now &&
+         have_same(before.tensors, inputs.tensors,
+                   {&TraceTensors::q_norm_weight, &TraceTensors::k_norm_weight, &TraceTensors::sinks,
+                    &TraceTensors::attn_mask, &TraceTensors::key_padding_mask, &TraceTensors::valid_lens,
+                    &TraceTensors::frozen_weights});
 }
 
 bool have_same_output(const Trace& before, const AttentionInputs& inputs) {

@@ -265,7 +265,8 @@ Step step_of(TensorId id, const AttentionOptions& options) {
       return Step::scale;
     case Id::attn_mask: case Id::key_padding_mask: case Id::valid_lens: case Id::mask_bias: case Id::masked_scores:
       return Step::mask;
-    case Id::frozen_weights: case Id::attn_weights: case Id::dropped_weights:
+    case Id::sinks: case Id::lse: case Id::sink_weights: case Id::frozen_weights: case Id::attn_weights:
+    case Id::dropped_weights:
       return Step::softmax;
     case Id::head_output:
       return Step::weighted_sum;

@@ -27,6 +27,7 @@ struct TraceTensors {
   TensorPtr in_proj_bias;    // (H·D+G·D+G·Dv)
   TensorPtr q_norm_weight;   // (D), (H,D) or (H·D)   "q_norm.weight", if options.qk_norm is set; null: all 1
   TensorPtr k_norm_weight;   // (D), (G,D) or (G·D)   "k_norm.weight"
+  TensorPtr sinks;           // (H)            the logit beside each row of a head; null: none
   TensorPtr bias_k;          // (G·D)          appended to k; (1,1,E) in PyTorch
   TensorPtr bias_v;          // (G·Dv)
   TensorPtr static_k;        // (N,G,S,D)      (N·G,S,D) in PyTorch; replaces k
@@ -62,6 +63,8 @@ struct TraceTensors {
   TensorPtr mask_bias;  // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask. With a finite
                         //                mask.value the -inf stays: it marks the cells that are filled
   TensorPtr masked_scores;  // (N,H,L,S′)
+  TensorPtr lse;            // (N,H,L)        ln Σ exp of each row of masked_scores, without the sink
+  TensorPtr sink_weights;   // (N,H,L)        what the sink takes of each row; null without sinks
   TensorPtr attn_weights;   // (N,H,L,S′)     after softmax; for a frozen head the frozen weights
   // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
   TensorPtr dropped_weights;
@@ -90,12 +93,12 @@ struct TraceTensors {
 enum class TensorId : std::uint8_t {
   query, key, value,
   in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, q_norm_weight, k_norm_weight,
-  bias_k, bias_v, static_k, static_v,
+  sinks, bias_k, bias_v, static_k, static_v,
   output_gate_weight, output_gate_bias, out_proj_weight, out_proj_bias,
   attn_mask, key_padding_mask, valid_lens, head_gain, frozen_weights,
   q, k, v, q_heads, k_heads, v_heads, q_normed, k_normed, q_rotary, k_rotary,
-  scores, scaled_scores, mask_bias, masked_scores, attn_weights, dropped_weights, head_output,
-  concat, output_gate, gated_concat, output, residual_output, layer_norm_output, attn_output_weights,
+  scores, scaled_scores, mask_bias, masked_scores, lse, sink_weights, attn_weights, dropped_weights,
+  head_output, concat, output_gate, gated_concat, output, residual_output, layer_norm_output, attn_output_weights,
 };
 // clang-format on
 
@@ -110,6 +113,11 @@ struct TensorEntry {
   std::string_view shape;  // axis letters: "(N,H,L,S′)"
   std::string_view what;   // a few words for lists and tooltips
 };
+
+// Whether the tensor only describes others: neither the loss nor any tensor but grad.sinks depends on it.
+inline bool is_row_statistic(TensorId id) {
+  return id == TensorId::lse || id == TensorId::sink_weights;
+}
 
 // All tensors, in the order of computation; tensor_entries()[int(id)].id == id.
 std::span<const TensorEntry> tensor_entries();

@@ -35,8 +35,9 @@ std::string ranges_text(const std::vector<Index>& ascending) {
   return text;
 }
 
-const char* outcome(const AttentionOptions& options) {
-  return options.fully_masked_rows == FullyMaskedRows::nan
+const char* outcome(const Trace& trace) {
+  if (trace.tensors.sinks || !trace.options.sink.empty()) return "0: the sink takes all of it";
+  return trace.options.fully_masked_rows == FullyMaskedRows::nan
              ? "NaN, as in PyTorch's softmax over nothing but -inf (mask.fully_masked_rows \"zero\" makes it "
                "0)"
              : "0, so the head adds nothing";
@@ -75,7 +76,7 @@ void warn_of_fully_masked_rows(const Trace& trace, const std::vector<Index>& row
     warnings.push_back(fmt::format("attn_weights: {}, {}, {}: every key is blocked; the row becomes {}",
                                    counted("batch", "batches", batches),
                                    all ? "every head" : counted("head", "heads", which.first),
-                                   counted("query", "queries", which.second), outcome(trace.options)));
+                                   counted("query", "queries", which.second), outcome(trace)));
   }
   if (sets.size() > named_sets) {
     warnings.push_back(
@@ -178,6 +179,9 @@ std::string why_absent(const Trace& trace, TensorName name) {
     return "this scenario turns nothing by its position: attention.rotary_base is null";
   if (name.id == TensorId::q_normed || name.id == TensorId::k_normed)
     return "this scenario normalises neither q nor k: attention.qk_norm is null";
+  if (name.id == TensorId::sinks || name.id == TensorId::sink_weights)
+    return "this scenario has no sink: attention.sink is null";
+  if (name.id == TensorId::lse) return "only the reference backend keeps it";
   if (sdpa && !is_mask && name.id != TensorId::mask_bias)
     return "scaled_dot_product_attention has no such tensor";
   switch (name.id) {

@@ -13,6 +13,7 @@
 #include "core/attention/output_gate.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
+#include "core/attention/softmax.h"
 #include "core/fused/row_masks.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
@@ -121,7 +122,8 @@ class Sampler {
         o_(trace.options),
         s_(attention_sizes(o_, t_)),
         path_of_q_(o_, rotary_first_query(o_, s_.queries, s_.keys), s_.head_dim, *t_.q, t_.q_norm_weight),
-        path_of_k_(o_, 0, s_.head_dim, *t_.k, t_.k_norm_weight) {
+        path_of_k_(o_, 0, s_.head_dim, *t_.k, t_.k_norm_weight),
+        sinks_(sinks_of_heads(o_, t_, s_.heads)) {
     const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
     if (has_any_mask(o_, given)) masks_.emplace(o_, given, s_.batch, s_.queries, s_.keys, s_.all_keys);
   }
@@ -170,7 +172,8 @@ class Sampler {
     if (masks_) masks_->fill(n, h, query, 0, s_.all_keys, bias.data());
     std::vector<double> q(static_cast<std::size_t>(s_.head_dim)), k(q.size());
     path_of_q_.head(n, query, h, q);
-    double maximum = -infinity;
+    const double sink = sinks_.empty() ? -infinity : sinks_[static_cast<std::size_t>(h)];
+    double maximum = sink;
     for (Index key = 0; key < s_.all_keys; ++key) {
       path_of_k_.head(n, key, g, k);
       double score = scaling.scaled(std::inner_product(q.begin(), q.end(), k.begin(), 0.0));
@@ -181,7 +184,7 @@ class Sampler {
       weights[static_cast<std::size_t>(key)] = score;
       maximum = std::isnan(score) ? score : std::max(maximum, score);
     }
-    double sum = 0.0;
+    double sum = sink == -infinity ? 0.0 : std::exp(sink - maximum);
     for (double& weight : weights) {
       weight = weight == -infinity ? 0.0 : std::exp(weight - maximum);
       sum += weight;
@@ -207,6 +210,7 @@ class Sampler {
   const AttentionOptions& o_;
   const AttentionSizes s_;
   RowPath path_of_q_, path_of_k_;
+  const std::vector<double> sinks_;  // of the heads; empty: none
   std::optional<RowMasks> masks_;
 };
 

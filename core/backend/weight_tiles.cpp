@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "core/attention/score_scale.h"
+#include "core/attention/softmax.h"
 #include "core/fused/fused_row_path.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
@@ -32,7 +33,8 @@ Index step_of(Index keys) {
 WeightTiles::WeightTiles(TracePtr trace)
     : trace_(std::move(trace)),
       sizes_(attention_sizes(trace_->options, trace_->tensors)),
-      kernels_(fused_kernels()) {
+      kernels_(fused_kernels()),
+      sinks_(sinks_of_heads(trace_->options, trace_->tensors, sizes_.heads)) {
   const TraceTensors& t = trace_->tensors;
   if (trace_->options.op != Op::multi_head_attention || !t.q || !t.k || t.q->dtype() != DType::f32 ||
       !trace_->options.frozen_heads.empty())
@@ -117,6 +119,10 @@ const float* WeightTiles::strip(Index n, Index h, CellRange queries, Scratch& sc
   scores_of(n, h, queries, {0, keys}, scores, step(), scratch.bias.at(0));
   std::vector<std::int32_t> from(most_queries, 0), to(most_queries, static_cast<std::int32_t>(keys));
   std::vector<float> maximum(most_queries, -no_bound), shrink(most_queries), sums(most_queries * 16, 0.0f);
+  if (!sinks_.empty()) {
+    std::ranges::fill(maximum, sink_maximum(sinks_[static_cast<std::size_t>(h)]));
+    for (std::size_t first = 0; first < sums.size(); first += 16) sums[first] = 1.0f;
+  }
   kernels_.softmax({.scores = scores,
                     .step = step(),
                     .rows = rows,

@@ -56,6 +56,7 @@ class WeightTiles {
   TensorPtr q_;  // (N,L,H·D), rotated if the options say so
   AttentionSizes sizes_;
   const FusedKernels& kernels_;
+  std::vector<double> sinks_;  // per head; empty: none
   std::optional<RowMasks> masks_;
   std::optional<HeadPanels> keys_;    // (N,G,S′,D)
   std::vector<float> maximum_, sum_;  // per row; the maximum times log2 e

@@ -141,6 +141,8 @@ void add_per_head(const AttentionInputs& inputs, const AttentionOptions& o, std:
              fmt::format("each head has an attention sink of its own: exp(sink) is added to the sum of its "
                          "softmax, and the sinks are {}",
                          listed(sinks)),
+             fmt::format("--set 'attention.sink=[{}]'", listed(sinks)),
+             Change(),
              {{Id::attn_weights, weights}}};
        }});
   if (!inputs.options.alibi) return;

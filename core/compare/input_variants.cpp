@@ -11,6 +11,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
+#include "core/attention/softmax.h"
 #include "core/compare/mask_patterns.h"
 #include "core/tensor/join.h"
 
@@ -179,6 +180,28 @@ void add_norms(const AttentionInputs& inputs, Variants& variants) {
       {"QK-norm has no weights: all are 1", "leave q_norm.weight and k_norm.weight out", without_weights});
 }
 
+// Their sinks, one a head or none, in place of ours.
+Change with_sinks(const std::vector<double>& sinks) {
+  return [sinks](AttentionInputs& theirs) {
+    theirs.options.sink.clear();
+    theirs.tensors.sinks =
+        sinks.empty() ? nullptr : shared_tensor(Tensor(Shape{{"H", std::ssize(sinks)}}, sinks));
+  };
+}
+
+// The sinks missing, or scaled as the scores are.
+void add_sinks(const AttentionInputs& inputs, Variants& variants) {
+  const AttentionOptions o = resolved_options(inputs);
+  const std::vector<double> sinks = sinks_of_heads(o, inputs.tensors, o.num_heads);
+  if (sinks.empty()) return;
+  variants.push_back({"there is no sink: the weights of a row add up to 1",
+                      o.sink.empty() ? "leave the array sinks out" : "--set attention.sink=null",
+                      with_sinks({})});
+  std::vector<double> scaled = sinks;
+  for (double& sink : scaled) sink = score_scale(o).scaled(sink);
+  if (scaled != sinks) variants.push_back({"the sinks are scaled as the scores are", with_sinks(scaled)});
+}
+
 void add_masks(const AttentionInputs& inputs, Variants& variants) {
   const TraceTensors& t = inputs.tensors;
   const AttentionOptions resolved = resolved_options(inputs);
@@ -242,6 +265,7 @@ void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants
   const AttentionSizes sizes = attention_sizes(inputs);
   add_options(resolved, sizes.queries == sizes.keys, variants);
   add_norms(inputs, variants);
+  add_sinks(inputs, variants);
   add_masks(inputs, variants);
 }
 

@@ -28,7 +28,7 @@ const AxisOrder folded_keys_transposed{{{0, 1}, {3}, {2}}};     // (N·G,D,S)
 
 bool is_sequence(Id id) {
   const TensorEntry& entry = tensor_entry(id);
-  return std::ranges::count(entry.shape, ',') == 2 && !entry.probabilities;
+  return std::ranges::count(entry.shape, ',') == 2 && !entry.probabilities && !is_row_statistic(id);
 }
 
 // In the module's interface the layout depends on batch_first; internally,
@@ -39,6 +39,7 @@ bool is_inside(Id id) {
 }
 
 std::vector<AxisOrder> other_orders(Id id, Index rank, bool batch_first) {
+  if (is_row_statistic(id)) return {rows_batch_first, {{{0}, {2}, {1}}}};  // (N·H,L), (N,L,H)
   if (rank == 3 && is_sequence(id)) {
     if (batch_first && !is_inside(id)) return {length_first, rows_batch_first};
     return {length_first, rows_length_first, rows_batch_first};

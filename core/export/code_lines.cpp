@@ -406,8 +406,12 @@ void Lines::softmax() {
         fmt::format("p = {}; the weights that this seed keeps", number(o_.dropout)));
     return freeze();
   }
-  set(dialect_("softmax", "masked_scores"), "each row sums to 1");
-  if (o_.fully_masked_rows == FullyMaskedRows::zero && t_.mask_bias)
+  if (t_.sinks)
+    set(dialect_("softmax with sink", "masked_scores", dialect_("gain", "sinks")),
+        "one more score a row, whose weight is dropped");
+  else
+    set(dialect_("softmax", "masked_scores"), "each row sums to 1");
+  if (o_.fully_masked_rows == FullyMaskedRows::zero && t_.mask_bias && !t_.sinks)
     set(dialect_("zero empty rows", "attn_weights", "masked_scores"), "a fully masked row: 0");
   freeze();
 }

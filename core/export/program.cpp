@@ -33,6 +33,7 @@ std::vector<std::string> missing_options(const Trace& trace, const AttentionSize
   lacks(o.dropout > 0, "a seeded dropout");
   lacks(o.mask_value.has_value(), "a finite mask value");
   lacks(!o.frozen_heads.empty(), "frozen heads");
+  lacks(trace.tensors.sinks && o.sink.empty(), "sink");
   lacks(has_rotary_embedding(o), "rotary position embedding");
   if (o.op == Op::multi_head_attention) {
     lacks(o.scale.has_value(), "scale");

@@ -105,6 +105,10 @@ PanelTask panel_task(const FusedAttention& a, Index task, float* scratch, bool r
   t.shrinks = take(a.attn_weights ? strips_of(a) * rows_at_once : 0);
   std::fill_n(t.totals, rows_at_once * widest_vector, 0.0f);
   std::fill_n(t.maximum, rows_at_once, -infinity);
+  if (!a.sinks.empty()) {
+    std::fill_n(t.maximum, rows_at_once, sink_maximum(a.sinks[static_cast<std::size_t>(t.h)]));
+    for (Index r = 0; r < rows_at_once; ++r) t.totals[r * widest_vector] = 1.0f;
+  }
 
   t.reads_masked = reads_masked;
   t.adds = a.masks && a.masks->adds(t.reads_masked);

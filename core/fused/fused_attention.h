@@ -40,6 +40,7 @@ struct FusedAttention {
   // and if `finite` is false afterwards everything must be redone.
   bool searches_values;
   const float* gains;                  // per head; null: all 1
+  std::span<const double> sinks;       // per head; empty: none
   std::span<const FrozenHead> frozen;  // per head; empty: none
   // Outputs; null if not requested.
   Panels* concat;       // (N,L,H·Dv)

@@ -15,6 +15,7 @@
 #include "core/attention/kept_weights.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/score_scale.h"
+#include "core/attention/softmax.h"
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_layout.h"
 #include "core/fused/fused_projection.h"
@@ -79,7 +80,8 @@ class FusedForward {
         t_(tensors),
         given_{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()},
         keys_(kernels, sizes, has_any_mask(options, given_)),
-        row_path_(options, sizes, tensors) {
+        row_path_(options, sizes, tensors),
+        sinks_(sinks_of_heads(options, tensors, sizes.heads)) {
     if (has_any_mask(options, given_))
       masks_.emplace(options, given_, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
     for (Index h = 0; !options.frozen_heads.empty() && h < sizes.heads; ++h) {
@@ -402,6 +404,7 @@ class FusedForward {
             .finite = keys_.finite,
             .searches_values = keys_.values_unsearched(),
             .gains = gains_.empty() ? nullptr : gains_.data(),
+            .sinks = sinks_,
             .frozen = frozen_,
             .concat = concat,
             .head_output = head_output,
@@ -427,6 +430,7 @@ class FusedForward {
   Panels q_, gate_, concat_;
   std::optional<RowMasks> masks_;
   std::vector<float> gains_;
+  const std::vector<double> sinks_;
   std::vector<FrozenHead> frozen_;
   FusedTasks tasks_;
   FusedScratch projecting_{threads_, fused_projection_scratch()};

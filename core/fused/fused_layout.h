@@ -1,8 +1,11 @@
 // Where the fused backend stores numbers between two products.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 #include <memory>
+#include <numbers>
 
 #include "core/attention/attention_sizes.h"
 #include "core/fused/kernels.h"
@@ -10,6 +13,13 @@
 #include "core/tensor/tensor.h"
 
 namespace headwise {
+
+// What a row's maximum begins with (FusedSoftmax) where there is a sink, its sum being 1 then: as if a strip
+// before the first had had the sink as its only score.
+inline float sink_maximum(double sink) {
+  constexpr double most = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(sink * std::numbers::log2e, -most, most));
+}
 
 // Uninitialised floats, aligned to 64 bytes; throws Error(memory) before allocating what is not available.
 class FusedBuffer {

@@ -3,6 +3,7 @@
 
 #include "core/attention/check_attention_inputs.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/softmax.h"
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_linear.h"
 #include "core/gpu/gpu_programs.h"
@@ -388,7 +389,7 @@ void GlForward::State::take_masks() {
   const TraceTensors& t = trace->tensors;
   masks.reset();
   masks.emplace(trace->options, GivenMasks{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()},
-                sizes);
+                sinks_of_heads(trace->options, t, sizes.heads), sizes);
   put_frozen();
   const bool module = is_module();
   const Index width = sizes.heads * sizes.v_head_dim;

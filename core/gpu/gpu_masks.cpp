@@ -91,7 +91,8 @@ std::optional<Index> GpuMasks::rows_at_once(const GpuLimits& limits) const {
   return mask_rows_at_once(stored(), sizes_.queries, limits);
 }
 
-GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes)
+GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, const std::vector<double>& sinks,
+                   const AttentionSizes& sizes)
     : options_(options), sizes_(sizes) {
   needs_ = {.masks = has_any_mask(options, given),
             .cap = score_scale(options).cap() > 0.0,
@@ -114,6 +115,10 @@ GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, con
     slopes_at_ = place();
     for (const double slope : alibi_slopes(sizes.heads, options.alibi_scale))
       data.push_back(static_cast<float>(slope));
+  }
+  if (!sinks.empty()) {
+    sinks_at_ = place();
+    for (const double sink : sinks) data.push_back(static_cast<float>(sink));
   }
   data_ = StorageBuffer("mask data", std::max<Index>(1, static_cast<Index>(data.size())));
   data_.write(0, std::span<const float>(data));
@@ -213,6 +218,7 @@ void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& r
   program.set("valid_lens_step", valid_lens_per_query_ ? std::array{step(sizes_.queries), step(1)}
                                                        : std::array{step(1), step(0)});
   program.set("slopes_at", slopes_at_);
+  program.set("sinks_at", sinks_at_);
   program.set("empty_is_zero", options_.fully_masked_rows == FullyMaskedRows::zero);
   program.set("positions_only", attn_mask_kind_ == 0 && padding_at_ < 0 && valid_lens_at_ < 0 &&
                                     slopes_at_ < 0 && scale.cap() == 0.0);

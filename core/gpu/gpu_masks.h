@@ -49,7 +49,9 @@ std::uint32_t mask_base(const StoredAttnMask& mask, const MaskPiece& piece, Inde
 class GpuMasks {
  public:
   // Uploads what is given. The shapes of the masks must already have been checked. Throws Error(memory).
-  GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes);
+  // `sinks`: one a head, or none.
+  GpuMasks(const AttentionOptions& options, const GivenMasks& given, const std::vector<double>& sinks,
+           const AttentionSizes& sizes);
 
   // A sentence saying why another backend must compute these masks; empty if this one can.
   static std::string refusal(const GivenMasks& given, const GpuLimits& limits);
@@ -83,7 +85,7 @@ class GpuMasks {
   std::vector<std::uint32_t> bits_;  // of a boolean attn_mask
   std::uint32_t attn_mask_kind_ = 0;
   AttnMaskView view_;
-  int padding_at_ = -1, valid_lens_at_ = -1, slopes_at_ = -1;
+  int padding_at_ = -1, valid_lens_at_ = -1, slopes_at_ = -1, sinks_at_ = -1;
   bool valid_lens_per_query_ = false;
   BlockedBlocks blocked_;
 };

@@ -139,7 +139,7 @@ Problem attention_problem(Index width, Index parts) {
                                                          {}});
   AttentionOptions options;
   options.op = Op::scaled_dot_product_attention;
-  buffers->masks.emplace(options, GivenMasks{}, sizes);
+  buffers->masks.emplace(options, GivenMasks{}, std::vector<double>{}, sizes);
   return [=](GpuWork& work, GpuPrograms& programs) {
     add_attention(work, programs,
                   {.sizes = sizes,

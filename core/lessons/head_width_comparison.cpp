@@ -142,6 +142,7 @@ AttentionInputs without_extras(AttentionInputs inputs, std::vector<std::string>&
   leave_out(o.residual, "the residual");
   leave_out(o.layer_norm, "the layer norm");
   leave_out(o.qk_norm.has_value(), "the norms of q and k");
+  leave_out(inputs.tensors.sinks || !o.sink.empty(), "the sinks");
   o.dropout = 0.0;
   o.head_gain.clear();
   inputs.tensors.head_gain = nullptr;
@@ -151,6 +152,8 @@ AttentionInputs without_extras(AttentionInputs inputs, std::vector<std::string>&
   inputs.tensors.output_gate_weight = inputs.tensors.output_gate_bias = nullptr;
   o.qk_norm.reset();
   inputs.tensors.q_norm_weight = inputs.tensors.k_norm_weight = nullptr;
+  o.sink.clear();
+  inputs.tensors.sinks = nullptr;
   return inputs;
 }
 

@@ -34,6 +34,13 @@ class SettingReader {
     if (is(section, key)) value_ = setting_number(fill.value_or(-std::numeric_limits<double>::infinity()));
   }
 
+  // One number for every head; of several, how many.
+  void field(std::string_view section, std::string_view key, const std::vector<double>& numbers,
+             const NumberRange&) {
+    if (is(section, key))
+      value_ = numbers.empty() ? null() : numbers.size() == 1 ? of(numbers.front()) : of(numbers);
+  }
+
   bool known() const { return known_; }
   const LiveValue& value() const { return value_; }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/attention/heads.h"
+#include "core/attention/softmax.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -58,6 +59,8 @@ Index winner_of(const LookupRow& row) {
 // Like core/attention/softmax: the maximum is subtracted first,
 // and the options decide about a fully blocked row.
 std::vector<double> softened(const LookupRow& row, double temperature) {
+  const AttentionOptions& o = row.trace.options;
+  const std::vector<double> sinks = sinks_of_heads(o, row.trace.tensors, o.num_heads);
   double largest = -infinity;
   bool undefined = false;
   for (Index key = 0; key < row.keys(); ++key) {
@@ -66,11 +69,13 @@ std::vector<double> softened(const LookupRow& row, double temperature) {
   }
   std::vector<double> weights(static_cast<std::size_t>(row.keys()), 0.0);
   if (undefined || largest == -infinity) {
-    const bool zero = !undefined && row.trace.options.fully_masked_rows == FullyMaskedRows::zero;
+    const bool zero = !undefined && (!sinks.empty() || o.fully_masked_rows == FullyMaskedRows::zero);
     std::ranges::fill(weights, zero ? 0.0 : std::numeric_limits<double>::quiet_NaN());
     return weights;
   }
-  double sum = 0.0;
+  // No temperature reaches a sink.
+  double sum =
+      sinks.empty() ? 0.0 : std::exp(sinks[static_cast<std::size_t>(row.head)] - largest / temperature);
   for (Index key = 0; key < row.keys(); ++key)
     sum += weights[static_cast<std::size_t>(key)] = std::exp((row.score(key) - largest) / temperature);
   for (double& weight : weights) weight /= sum;

@@ -87,7 +87,10 @@ QueryRow query_row_with(const Trace& trace, Index n, Index h, Index l, std::span
   const Tensor scaled = scale_scores(scores, score_scale(trace.options));
   const TensorPtr& bias = trace.tensors.mask_bias;
   const Tensor masked = bias ? mask_scores(scaled, one_row(*bias, n, h, l), trace.options.mask_value) : scaled;
-  row.weights = numbers(softmax(masked, trace.options.fully_masked_rows));
+  std::vector<double> sinks = sinks_of_heads(trace.options, trace.tensors, trace.options.num_heads);
+  if (!sinks.empty()) sinks = {sinks[static_cast<std::size_t>(h)]};
+  const Tensor sink(Shape{{"H", std::ssize(sinks)}}, sinks);
+  row.weights = numbers(softmax(masked, trace.options.fully_masked_rows, sinks.empty() ? nullptr : &sink));
   return row;
 }
 

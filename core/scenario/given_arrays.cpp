@@ -18,7 +18,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 23> names{"query",
+constexpr std::array<std::string_view, 24> names{"query",
                                                  "key",
                                                  "value",
                                                  "in_proj_weight",
@@ -32,6 +32,7 @@ constexpr std::array<std::string_view, 23> names{"query",
                                                  "static_v",
                                                  "q_norm.weight",
                                                  "k_norm.weight",
+                                                 "sinks",
                                                  "output_gate.weight",
                                                  "output_gate.bias",
                                                  "out_proj.weight",
@@ -160,6 +161,10 @@ Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOp
     if (rank != (weight ? 2 : 1)) wrong_rank(name, shape, weight ? "(H·Dv,E) or (H,E)" : "(H·Dv) or (H)");
     const char* const rows = shape.size(0) == o.num_heads && o.v_head_dim != 1 ? "H" : "H·Dv";
     return weight ? renamed(shape, {rows, "E"}) : renamed(shape, {rows});
+  }
+  if (name == "sinks") {
+    if (rank != 1) wrong_rank(name, shape, "(H): one logit a head");
+    return renamed(shape, {"H"});
   }
   if (name == "bias_k") return appended_row_shape(name, shape, "G·D");
   if (name == "bias_v") return appended_row_shape(name, shape, "G·Dv");

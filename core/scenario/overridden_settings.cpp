@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t input_count = 3, parameter_count = 15;
+constexpr std::size_t input_count = 3, parameter_count = 16;
 
 std::string drawn(std::string_view distribution, std::uint64_t seed) {
   return fmt::format("drawn at random ({}, seed {})", distribution, seed);
@@ -296,6 +296,7 @@ constexpr auto rows = std::to_array<OverrideRow>({
     {"attention.qk_norm_kind", without_qk_norm},
     {"attention.qk_norm_offset", without_qk_norm},
     {"attention.qk_norm_epsilon", without_qk_norm},
+    {"attention.sink", [](const Settled& s) { return by_array(s, "sinks", "parameters.file"); }},
     {"mask.valid_lens", [](const Settled& s) { return by_array(s, "valid_lens", "mask.file"); }},
     {"mask.alibi_scale",
      [](const Settled& s) {

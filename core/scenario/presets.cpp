@@ -23,6 +23,7 @@ std::span<const unsigned char> preset_grouped_query();
 std::span<const unsigned char> preset_qk_norm();
 std::span<const unsigned char> preset_gated();
 std::span<const unsigned char> preset_long_context();
+std::span<const unsigned char> preset_sink();
 }  // namespace embedded
 
 namespace {
@@ -79,7 +80,7 @@ constexpr std::array<Entry, 10> trained_heads{{
 }  // namespace
 
 std::span<const Preset> presets() {
-  static const std::array<Preset, 10> all{{
+  static const std::array<Preset, 11> all{{
       {"welcome",
        "What does “it” stand for?",
        "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
@@ -112,6 +113,9 @@ std::span<const Preset> presets() {
       {"long_context", "A text longer than in training",
        "rotary positions stretched by YaRN to four times the length of training, as Qwen2.5 can be",
        text(embedded::preset_long_context())},
+      {"sink", "Heads that may look at nothing",
+       "a sink: one more score in every row, whose weight is dropped, as in gpt-oss",
+       text(embedded::preset_sink())},
   }};
   return all;
 }

@@ -12,6 +12,7 @@
 #include "core/attention/check_attention_inputs.h"
 #include "core/attention/grad_output.h"
 #include "core/attention/projection_layouts.h"
+#include "core/attention/softmax.h"
 #include "core/attention/trace_warnings.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/scenario/cell_edits.h"
@@ -278,6 +279,16 @@ struct InputBuilder {
     }
   }
 
+  // One logit a head, given or as attention.sink says.
+  void make_sinks(TraceTensors& t) const {
+    if ((t.sinks = given_or_null("sinks")) || plan.options.sink.empty()) return;
+    const std::vector<double> sinks = sinks_of_heads(plan.options, t, plan.options.num_heads);
+    t.sinks = maker.get("sinks by attention.sink", fmt::format("{} {}", dtype_name(dtype), join(sinks, " ")),
+                        {}, [&] {
+                          return Tensor({{"H", std::ssize(sinks)}}, sinks).converted(dtype);
+                        });
+  }
+
   // The given attn_mask with what mask.preset blocks, or the preset's own.
   TensorPtr with_preset(const TensorPtr& attn_mask) const {
     if (!plan.mask_preset || (outlines && attn_mask)) return attn_mask;
@@ -324,6 +335,7 @@ struct InputBuilder {
     TraceTensors t;
     make_inputs(t);
     if (scenario.op == Op::multi_head_attention && parameters) make_parameters(t);
+    make_sinks(t);
     make_masks(t);
     make_frozen_weights(t);
     return t;

@@ -226,6 +226,17 @@ struct Reader {
     value->each([&](const JsonValue& entry) { member->push_back(entry.number(any_number)); });
   }
 
+  // null, a number, or a list of numbers
+  void field(const char* section, const char* key, std::vector<double>& member, const NumberRange& range) {
+    const auto value = find(section, key);
+    if (!value) return;
+    member.clear();
+    if (value->json().is_null()) return;
+    if (!value->json().is_array()) return member.push_back(value->number(range));
+    value->each([&](const JsonValue& entry) { member.push_back(entry.number(range)); }, true);
+    if (member.empty()) value->refuse("there is no number in the list", "null, a number, or one a head");
+  }
+
   void field(const char* section, const char* key, std::optional<FrozenHeads>& member) {
     const auto value = find(section, key);
     if (!value) return;
@@ -315,6 +326,11 @@ struct Writer {
       field(section, key, *member, range...);
     else
       at(section, key) = nullptr;
+  }
+  void field(const char* section, const char* key, const std::vector<double>& member, const NumberRange&) {
+    OrderedJson& value = at(section, key) = nullptr;
+    if (member.size() == 1) value = member.front();
+    if (member.size() > 1) value = member;
   }
   void field(const char* section, const char* key, const std::optional<double>& member, const FillValue&) {
     at(section, key) = number_or_word(member.value_or(-std::numeric_limits<double>::infinity()));

@@ -274,7 +274,7 @@ void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArr
   for (const char* option : set_options(a, module_only)) absent(true, option);
   absent(scenario.head_gain.has_value(), "heads.gain");
   for (const std::string_view name : parameter_array_names())
-    if (given.contains(std::string(name)))
+    if (name != "sinks" && given.contains(std::string(name)))
       wrong.add(fmt::format("scaled_dot_product_attention has no parameters, but {} is given", name), true);
 }
 
@@ -434,6 +434,9 @@ struct RangeChecker {
     if (member) field(section, key, *member, range);
   }
   void valid_lens(const char*, const char*, const MaskSpec&) {}  // its range is S: checked with the plan
+  void field(const char* section, const char* key, const std::vector<double>& member, const NumberRange& range) {
+    for (const double number : member) field(section, key, number, range);
+  }
   void field(const char* section, const char* key, const std::optional<std::vector<double>>& member,
              const char*) {
     for (const double number : member.value_or(std::vector<double>{}))
@@ -489,6 +492,11 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   check_rotary_embedding(plan, scenario, given, sizes, wrong);
   plan_rotary_scaling(plan, scenario, wrong);
   check_qk_norm(scenario, given, wrong);
+  wrong.check(
+      a.sink.size() <= 1 || static_cast<Index>(a.sink.size()) == o.num_heads,
+      fmt::format("attention.sink has {} numbers, num_heads is {}: write one number for every head, or "
+                  "one for each",
+                  a.sink.size(), o.num_heads));
   if (sdpa) {
     check_scaled_dot_product_attention(scenario, given, wrong);
     const Index width = checked_multiply(o.num_heads, o.head_dim, "attention.num_heads × attention.head_dim");

@@ -64,6 +64,7 @@ inline constexpr FillValue fill_value{{.words = "\"-inf\" or a finite number"}};
 //                                       frozen heads, rotary scaling, edits
 //   field(section, key, member, range)  (optional) integers and numbers;
 //   of mask.value the range is a FillValue
+//   field(section, key, numbers, range) a number for every head, or a list with one a head; empty: null
 //   field(section, key, member, each)   optional lists of numbers, with what there is one of
 //   valid_lens(section, key, mask)      stored in two members
 // `section` is "" at the top level.

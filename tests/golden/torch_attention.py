@@ -174,7 +174,12 @@ def composed(o, a):
         else:
             masked = masked + bias
         r["masked_scores"] = masked
-    if o["fully_masked_rows"] == "zero" and masked.shape[-1] > 0:
+    r["lse"] = torch.logsumexp(masked, dim=-1) if masked.shape[-1] > 0 else masked.sum(dim=-1) - INF
+    if "sinks" in a:  # as gpt-oss: one more column, which is dropped after the softmax
+        column = a["sinks"].reshape(1, -1, 1, 1).expand(*masked.shape[:-1], 1)
+        shares = torch.softmax(torch.cat([masked, column], dim=-1), dim=-1)
+        weights, r["sink_weights"] = shares[..., :-1], shares[..., -1]
+    elif o["fully_masked_rows"] == "zero" and masked.shape[-1] > 0:
         empty = (masked == -INF).all(dim=-1, keepdim=True)
         weights = torch.softmax(masked.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0)
     else:
@@ -222,7 +227,7 @@ def torch_has(o, a):
     padding, mask = a.get("key_padding_mask"), a.get("attn_mask")
     float_padding = padding is not None and padding.dtype != torch.bool
     empty = 0 in a["query"].shape or 0 in a["key"].shape
-    return o == plain and "valid_lens" not in a and not (float_padding and mask is not None) and not empty and (
+    return o == plain and "sinks" not in a and "valid_lens" not in a and not (float_padding and mask is not None) and not empty and (
         "static_k" in a) == ("static_v" in a)
 
 

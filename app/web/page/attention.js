@@ -243,15 +243,20 @@ const Attention = (() => {
 
   const vanishes = -708;
 
-  // exp(x − max) / Σ exp(x − max) along each row; a row whose keys are all blocked is NaN, or 0 where that is the rule.
-  function softmax(x, zeroFullyMasked) {
+  const largestOf = (row) => row.reduce((most, value) => (Number.isNaN(most) || most > value ? most : value), -Infinity);
+
+  // exp(x − max) / Σ exp(x − max) along each row; a row whose keys are all blocked is NaN, or 0 where that is the rule. A sink is one more
+  // score in each row of its head, whose weight is dropped.
+  function softmax(x, zeroFullyMasked, sinks) {
     const y = { shape: x.shape, data: new Float64Array(x.data.length) };
     const keys = x.shape[x.shape.length - 1];
     for (let begin = 0; begin < x.data.length; begin += keys) {
       const row = x.data.subarray(begin, begin + keys);
-      const largest = row.reduce((most, value) => (Number.isNaN(most) || most > value ? most : value), -Infinity);
+      const sink = sinks ? sinkOf(sinks, begin / keys, x.shape[2]) : -Infinity;
+      const inKeys = largestOf(row);
+      const largest = inKeys < sink ? sink : inKeys;
       if (largest === -Infinity && zeroFullyMasked) continue;
-      let sum = 0;
+      let sum = sinks ? Math.exp(sink - largest) : 0;
       for (let s = 0; s < keys; s += 1) {
         // Next to nothing is nothing, as in the program.
         y.data[begin + s] = row[s] - largest <= vanishes ? 0 : Math.exp(row[s] - largest);
@@ -261,6 +266,24 @@ const Attention = (() => {
     }
     return y;
   }
+
+  const sinkOf = (sinks, row, queries) => sinks.data[Math.floor(row / queries) % sinks.data.length];
+
+  // ln Σ exp of each row of (N,H,L,S′): (N,H,L)
+  function logSumExp(x) {
+    const keys = x.shape[3];
+    const y = tensor(...x.shape.slice(0, 3));
+    for (let row = 0; row < y.data.length; row += 1) {
+      const scores = x.data.subarray(row * keys, (row + 1) * keys);
+      const largest = largestOf(scores);
+      y.data[row] = Number.isFinite(largest) ? largest + Math.log(scores.reduce((sum, value) => sum + Math.exp(value - largest), 0)) : largest;
+    }
+    return y;
+  }
+
+  // The share of each row that the sink takes
+  const sinkShares = (lse, sinks) =>
+    ({ shape: lse.shape, data: lse.data.map((value, row) => 1 / (1 + Math.exp(value - sinkOf(sinks, row, lse.shape[2])))) });
 
   // What a row becomes whose keys are all blocked: NaN, or 0 where that is set or PyTorch guards against it.
   function fullyMaskedRows({ op, attention, mask }) {
@@ -390,7 +413,9 @@ const Attention = (() => {
     t.masked_scores = t.mask_bias ? maskScores(t.scaled_scores, t.mask_bias, mask.value) : t.scaled_scores;
     const frozen = settings.heads.frozen ? settings.heads.frozen.heads : [];
     const freeze = (weights) => (frozen.length > 0 ? withFrozenHeads(weights, t.frozen_weights, frozen) : weights);
-    t.attn_weights = freeze(softmax(t.masked_scores, fullyMaskedRows(settings) === "zero"));
+    t.lse = logSumExp(t.masked_scores);
+    if (t.sinks) t.sink_weights = sinkShares(t.lse, t.sinks);
+    t.attn_weights = freeze(softmax(t.masked_scores, fullyMaskedRows(settings) === "zero", t.sinks));
     const drops = attention.dropout > 0 && frozen.length < sizes.H;
     t.dropped_weights = drops ? freeze(dropout(t.attn_weights, attention.dropout, attention.dropout_seed)) : t.attn_weights;
     t.head_output = weightedSum(t.dropped_weights, t.v_heads);

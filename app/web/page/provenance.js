@@ -127,6 +127,13 @@ const Provenance = (() => {
     return `${gain}${own === "layer" ? `(${of.own()} − mean)` : of.own()} / ${divisors[own]}`;
   }
 
+  // The sink, if there is one, is in the sum too.
+  function softmaxText(of) {
+    const sum = `${sumSign(of.products[0])}exp(${of.factors()} − max)`;
+    const all = of.products.length > 1 ? `(exp(${factorsText(of.products[1], of.index)} − max) + ${sum})` : sum;
+    return `exp(${of.own()} − max) / ${all}`;
+  }
+
   // What stands behind "=" for each way of combining.
   const formulas = {
     given: () => "given",
@@ -134,7 +141,12 @@ const Provenance = (() => {
     rotation: (of) => `${of.factors()} turned by its position`,
     scale: (of) => scaledText(of.factors(), of.settings.attention, of.width),
     add_mask: (of) => `${of.products.map((product) => factorsText(product, of.index)).join(" + ")}`,
-    softmax: (of) => `exp(${of.own()} − max) / ${sumSign(of.products[0])}exp(${of.factors()} − max)`,
+    softmax: (of) => softmaxText(of),
+    log_sum_exp: (of) => `max + ln ${sumSign(of.products[0])}exp(${of.factors()} − max)`,
+    sink_share: (of) => {
+      const sink = `exp(${factorsText(of.products[1], of.index)})`;
+      return `${sink} / (${sink} + exp(${of.factors()}))`;
+    },
     dropout: (of) => `${of.factors()} · 0 or 1/(1 − ${of.settings.attention.dropout})`,
     mean: (of) => `1/${of.products[0].sums[0][1]} · ${sumSign(of.products[0])}${of.factors()}`,
     gate: (of) => of.products[0].factors.map((factor, i) => (i ? "σ(" : "") + factorsText({ ...of.products[0], factors: [factor] }, of.index) + (i ? ")" : "")).join(" · "),

@@ -73,6 +73,7 @@ constexpr FieldWord<ModelType> type_words[]{
     {"first_windowed", field<&ModelType::first_windowed>}, {"usual_base", field<&ModelType::usual_base>},
     {"usual_share", field<&ModelType::usual_share>}, {"norm_per_head", norms<QkNorm::per_head>},
     {"norm_whole", norms<QkNorm::whole>}, {"norm_after_rotary", norms<QkNorm::per_head_after_rotary>},
+    {"sinks", chosen<&ModelType::has_sinks, true>},
     {"layer_norms", chosen<&ModelType::qk_norm_kind, NormKind::layer>},
     {"norm_offset", field<&ModelType::qk_norm_offset>},
     {"usual_norm_epsilon", field<&ModelType::usual_norm_epsilon>}};

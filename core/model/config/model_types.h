@@ -73,6 +73,7 @@ struct ModelType {
   double qk_norm_offset = 0.0, usual_norm_epsilon = 1e-5;
   // The output gate: an array of its own, or the last D of the 2·D rows that each head has in q's.
   OutputGate output_gate = OutputGate::none;
+  bool has_sinks = false;   // one logit a head, `sinks`, where the layer's file has it (sinks of a trace)
   int first_windowed = 28;  // the first layer with a window if use_sliding_window is read: max_window_layers
   // Settings of this type that do not change its attention, separated by spaces.
   std::string_view own_settings = {};

@@ -104,6 +104,7 @@ std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
     arrays.push_back({layer.gate + ".weight", {rows, E}});
     arrays.push_back({layer.gate + ".bias", {rows}, true});
   }
+  if (!layer.sinks.empty() && layer.num_heads) arrays.push_back({layer.sinks, {*layer.num_heads}});
   if (!layer.q_norms.empty() && layer.num_heads) {
     const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads, D = Q / std::max<Index>(heads, 1);
     const bool whole = find_model_type(layer.config->model_type)->qk_norm == QkNorm::whole;

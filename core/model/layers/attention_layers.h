@@ -82,6 +82,7 @@ struct AttentionLayer {
   // head its D and then the gate's
   std::string gate;
   bool gate_in_q = false;
+  std::string sinks;  // the array with a sink for each head, if its type has them; else empty
   std::vector<std::string> unused_tensors;  // attention tensors, by name, that nothing here is computed from
   std::vector<std::string> missing;         // arrays that the family has and that are absent
   std::map<std::string, ArrayInfo> arrays;  // those that it is computed from, by name

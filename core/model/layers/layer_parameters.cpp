@@ -221,7 +221,7 @@ void read_output(const LayerSource& source, const AttentionLayer& layer, Paramet
 }
 
 // One array as it is; arrays of the heads one below the other, (H,D).
-TensorPtr norm_weight(const LayerSource& source, const std::vector<std::string>& names) {
+TensorPtr joined_heads(const LayerSource& source, const std::vector<std::string>& names) {
   std::vector<TensorPtr> heads;
   for (const std::string& name : names) heads.push_back(read_named(source, name));
   if (heads.size() == 1) return heads.front();
@@ -242,14 +242,15 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
     read_separate(source, layer, parameters);
   }
   if (!layer.q_norms.empty()) {
-    parameters["q_norm.weight"] = norm_weight(source, layer.q_norms);
-    parameters["k_norm.weight"] = norm_weight(source, layer.k_norms);
+    parameters["q_norm.weight"] = joined_heads(source, layer.q_norms);
+    parameters["k_norm.weight"] = joined_heads(source, layer.k_norms);
   }
   if (!layer.gate.empty()) {
     parameters["output_gate.weight"] = read_named(source, layer.gate + ".weight");
     if (source.files.find(layer.gate + ".bias"))
       parameters["output_gate.bias"] = read_named(source, layer.gate + ".bias");
   }
+  if (!layer.sinks.empty()) parameters["sinks"] = joined_heads(source, {layer.sinks});
   read_output(source, layer, parameters);
   if (layer.has_bias_kv)
     for (const char* name : {"bias_k", "bias_v"}) parameters[name] = read(source, layer, name, "");

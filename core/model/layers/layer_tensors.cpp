@@ -35,6 +35,7 @@ std::set<std::string> used_names(const AttentionLayer& layer) {
   used.insert(layer.q_norms.begin(), layer.q_norms.end());
   used.insert(layer.k_norms.begin(), layer.k_norms.end());
   if (!layer.gate.empty()) used.insert({layer.gate + ".weight", layer.gate + ".bias"});
+  used.insert(layer.sinks);
   return used;
 }
 
@@ -88,8 +89,9 @@ std::vector<std::string> norm_arrays(const ModelFiles& files, const std::string&
   return names;
 }
 
-void find_norms(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
+void find_norms_and_sinks(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
   const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
+  if (type && type->has_sinks && files.find(module + "sinks")) layer.sinks = module + "sinks";
   if (!type || !type->qk_norm) return;
   for (const auto& [q, k] :
        {std::pair("q_norm", "k_norm"), {"q_layernorm", "k_layernorm"}, {"query_layernorm", "key_layernorm"}}) {
@@ -112,7 +114,7 @@ void find_gate(AttentionLayer& layer, const ModelFiles& files, const std::string
 
 void account_for_tensors(AttentionLayer& layer, const ModelFiles& files) {
   const std::string module = module_of(layer);
-  find_norms(layer, files, module);
+  find_norms_and_sinks(layer, files, module);
   find_gate(layer, files, module);
   const bool is_torch_module = layer.family->first_stem().find('.') == std::string_view::npos;
   if (is_torch_module) layer.has_bias_kv = files.find(module + "bias_k") && files.find(module + "bias_v");

@@ -31,7 +31,7 @@ TEST_CASE("--quiet leaves out warnings and notes but not errors, --verbose says 
   check_refused({"run", "random", "-q", "-o", folder.file("a.txt")}, 2, "does not determine the format");
   const std::string told = run_well({"run", "random", "-v", "-o", folder.file("b.npz")}).err;
   CHECK(told.find(" s: computed by reference in f32\n") != std::string::npos);
-  CHECK(told.find("wrote " + folder.file("b.npz") + ": 22 tensors\n") != std::string::npos);
+  CHECK(told.find("wrote " + folder.file("b.npz") + ": 23 tensors\n") != std::string::npos);
   check_refused({"list", "tensors", "-q", "-v"}, 2, "exclude each other");
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("arrays come from a folder of files, from standard input and from a na
   for (const char* name : {"out_proj.weight", "out_proj.bias"})
     run_well({"run", "random", "--only", name, "-o", arrays + "/" + name + ".safetensors"});
   const Words compare{"compare", "random", "--input", arrays, "--with"};
-  const std::string agree = "All 22 tensors agree";
+  const std::string agree = "All 23 tensors agree";
   CHECK(run_well(joined({compare, {trace}})).out.find(agree) != std::string::npos);
   CHECK(run_well(joined({compare, {"-"}}), reading(trace)).out.find(agree) != std::string::npos);
 

@@ -89,6 +89,13 @@ TEST_CASE("of the followed token every step says what its own numbers say") {
   CHECK_CONTAINS(said(given, Step::weighted_sum, 2, 1), "Head 1 gives it ");
 }
 
+TEST_CASE("of a sink the softmax says what it takes of the followed row") {
+  const TracedScenario given =
+      traced({"inputs.source=text", "inputs.text=the cat saw the dog", "attention.sink=0"});
+  const double share = given.trace->tensors.sink_weights->at({0, 1, 2});
+  CHECK_CONTAINS(said(given, Step::softmax, 2, 1), fmt::format("The sink takes {:.1f} %.", 100.0 * share));
+}
+
 TEST_CASE("without an input projection nothing is said of one, and rows without numbers say so") {
   const TracedScenario bare = traced({"op=scaled_dot_product_attention"});
   for (const Step step : {Step::project, Step::split_heads, Step::concat}) CHECK(said(bare, step, 1).empty());

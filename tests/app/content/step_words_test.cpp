@@ -218,6 +218,10 @@ TEST_CASE("the words of a step are true of the layer that is shown") {
   CHECK(says(softmax({"mask.preset=padding:4", "mask.fully_masked_rows=zero"}),
              "4 rows of this map are fully masked"));
   CHECK_FALSE(says(softmax({"mask.preset=padding:4", "mask.value=-100"}), "of this map"));
+  const StepWords sink = softmax({"attention.sink=1", "mask.preset=padding:4"});
+  CHECK(says(sink, "weights that sum to less than 1"));
+  CHECK(says(sink, "4 rows of this map are fully masked: they are set to 0"));
+  CHECK_CONTAINS(sink.formulas.at(0), "exp(sinkₕ − max) + Σ");
 }
 
 TEST_CASE("every step says how its gradient comes back, and not as it went forward") {

@@ -80,6 +80,20 @@ TEST_CASE("temperature and softcap are typed, and the weights answer") {
   for (Index i = 0; i < scaled->size(); ++i) CHECK(std::abs(scaled->flat(i)) <= 2.0);
 }
 
+TEST_CASE(
+    "a sink is typed for every head, in place of a list with one for each; empty again, there is none") {
+  Scenario scenario = preset_scenario("random");
+  scenario.attention.sink = {0, 1, 2, 3, 4, 5, 6, 7};
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400, scenario));
+  REQUIRE(bench.trace().tensors.sink_weights);
+  bench.ui->click("setup/sink").key("Ctrl+A").type("1.5");
+  CHECK(bench.scenario().attention.sink == std::vector<double>{1.5});
+  CHECK(bench.trace().tensors.sinks->flat(7) == 1.5);
+  bench.ui->key("Ctrl+A").key("Delete");
+  CHECK(bench.scenario().attention.sink.empty());
+  CHECK_FALSE(bench.trace().tensors.sinks);
+}
+
 TEST_CASE("a rotary base is typed, and q and k are turned; empty again, they are not") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   CHECK_FALSE(bench.trace().tensors.q_rotary);

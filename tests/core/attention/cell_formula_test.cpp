@@ -319,6 +319,22 @@ TEST_CASE("the formulas of an output gate name the gate, of a column or of a hea
                             "g = output_gate[0,1,2]"}});
 }
 
+TEST_CASE("the formulas of a sink name it in the sum, and its share and gradient by what they are made of") {
+  AttentionInputs inputs = random_inputs(small_options(4, 2, 6), {1, 3, 3});
+  inputs.options.sink = {0.5};
+  const TracePtr trace = formula_backward_trace(inputs);
+  check_formulas(*trace, {{Id::lse, {0, 3, 2}, "max + ln Σ_s exp(masked_scores[0,3,2,s] − max)"},
+                          {Id::sink_weights, {0, 3, 2}, "exp(sinks[3]) / (exp(sinks[3]) + exp(lse[0,3,2]))"},
+                          {Id::attn_weights,
+                           {0, 3, 2, 1},
+                           "exp(masked_scores[0,3,2,1] − max) / (exp(sinks[3] − max) + "
+                           "Σ_s exp(masked_scores[0,3,2,s] − max))"}});
+  check_gradients(*trace, {{Id::sinks,
+                            {3},
+                            "−Σ_{n,l,s} sink_weights[n,3,l] · grad.attn_weights[n,3,l,s] · "
+                            "attn_weights[n,3,l,s]"}});
+}
+
 TEST_CASE("a note says where no gradient passes, and who shares a key/value head") {
   AttentionInputs inputs = inputs_of_formulas();
   inputs.options.is_causal = true;

@@ -156,13 +156,14 @@ TEST_CASE("with every head frozen an edit of the scores computes the scores, and
   const TracePtr first = reference_forward(before);
   AttentionInputs after = before;
   after.options.scale = 0.1;
-  CHECK(reference_forward(after, first.get())->computed == std::vector{Id::scaled_scores});
+  CHECK(reference_forward(after, first.get())->computed == std::vector{Id::scaled_scores, Id::lse});
   after = before;
   after.options.dropout = 0.5;
   CHECK(reference_forward(after, first.get())->computed.empty());
   after = before;
   after.options.is_causal = true;
-  CHECK(reference_forward(after, first.get())->computed == std::vector{Id::mask_bias, Id::masked_scores});
+  CHECK(reference_forward(after, first.get())->computed ==
+        std::vector{Id::mask_bias, Id::masked_scores, Id::lse});
 }
 
 TEST_CASE("freezing one head computes the weights and what reads them, and letting go brings back what was") {

@@ -264,6 +264,11 @@ std::vector<std::vector<NamedChange>> shared_changes() {
       {{"mask value", [](auto& in) { in.options.mask_value = -1e4; }}},
       {{"zero rows", [](auto& in) { in.options.fully_masked_rows = FullyMaskedRows::zero; }},
        {"nan rows", [](auto& in) { in.options.fully_masked_rows = FullyMaskedRows::nan; }}},
+      {{"sinks",
+        [](auto& in) {
+          in.tensors.sinks = random_tensor({{"H", in.options.num_heads}}, "sinks");
+        }},
+       {"one sink", [](auto& in) { in.options.sink = {0.3}; }}},
       {{"dropout", [](auto& in) { in.options.dropout = 0.4; }},
        {"dropout of everything", [](auto& in) { in.options.dropout = 1.0; }}},
       // Last: the sizes of what is held follow from everything before.

@@ -86,7 +86,8 @@ double plain_output(const AttentionInputs& inputs, Index n, Index l, Index e) {
 
 }  // namespace
 
-TEST_CASE("rows of attn_weights sum to 1, or are NaN, or zero where every key is blocked") {
+TEST_CASE(
+    "rows of attn_weights sum to 1, with what a sink takes, or are NaN, or zero where every key is blocked") {
   for (const GoldenCase& golden : golden_cases()) {
     const TracePtr trace = reference_forward(golden.inputs);
     const Tensor& weights = *trace->tensors.attn_weights;
@@ -94,7 +95,8 @@ TEST_CASE("rows of attn_weights sum to 1, or are NaN, or zero where every key is
     for (Index first = 0; first < weights.size(); first += keys) {
       const auto row =
           weights.values<double>().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(keys));
-      const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+      double sum = std::accumulate(row.begin(), row.end(), 0.0);
+      if (trace->tensors.sink_weights) sum += trace->tensors.sink_weights->flat(first / keys);
       const bool empty = sum == 0.0 && golden.inputs.options.fully_masked_rows == FullyMaskedRows::zero;
       CHECK_MESSAGE((std::isnan(sum) || empty || std::abs(sum - 1.0) < 1e-14), golden.name);
     }

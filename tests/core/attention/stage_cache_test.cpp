@@ -49,8 +49,8 @@ void check_small_edits(const AttentionInputs& before) {
     changed.set_flat(flat, value);
     return std::make_shared<const Tensor>(std::move(changed));
   };
-  const Ids behind_scores{Id::scores, Id::scaled_scores, Id::attn_weights,       Id::head_output,
-                          Id::concat, Id::output,        Id::attn_output_weights};
+  const Ids behind_scores{Id::scores,      Id::scaled_scores, Id::lse,    Id::attn_weights,
+                          Id::head_output, Id::concat,        Id::output, Id::attn_output_weights};
   const auto after_q = [&](Ids ids) {
     ids.insert(ids.end(), behind_scores.begin(), behind_scores.end());
     return ids;
@@ -108,7 +108,7 @@ TEST_CASE("nothing is computed again when nothing changed") {
 TEST_CASE("the first run computes every stage") {
   const TracePtr trace = reference_forward(causal_inputs());
   CHECK(trace->computed == Ids{Id::q, Id::k, Id::v, Id::q_heads, Id::k_heads, Id::v_heads, Id::scores,
-                               Id::scaled_scores, Id::mask_bias, Id::masked_scores, Id::attn_weights,
+                               Id::scaled_scores, Id::mask_bias, Id::masked_scores, Id::lse, Id::attn_weights,
                                Id::head_output, Id::concat, Id::output, Id::attn_output_weights});
 }
 
@@ -128,15 +128,15 @@ TEST_CASE("an edit computes what depends on it and nothing else") {
        {Id::concat, Id::output}},
       {"temperature",
        [](AttentionInputs& i) { i.options.temperature = 2.0; },
-       {Id::scaled_scores, Id::masked_scores, Id::attn_weights, Id::head_output, Id::concat, Id::output,
-        Id::attn_output_weights}},
+       {Id::scaled_scores, Id::masked_scores, Id::lse, Id::attn_weights, Id::head_output, Id::concat,
+        Id::output, Id::attn_output_weights}},
       {"a window",
        [](AttentionInputs& i) { i.options.sliding_window = 1; },
-       {Id::mask_bias, Id::masked_scores, Id::attn_weights, Id::head_output, Id::concat, Id::output,
+       {Id::mask_bias, Id::masked_scores, Id::lse, Id::attn_weights, Id::head_output, Id::concat, Id::output,
         Id::attn_output_weights}},
       {"no mask at all",
        [](AttentionInputs& i) { i.options.is_causal = false; },
-       {Id::attn_weights, Id::head_output, Id::concat, Id::output, Id::attn_output_weights}},
+       {Id::lse, Id::attn_weights, Id::head_output, Id::concat, Id::output, Id::attn_output_weights}},
       {"dropout",
        [](AttentionInputs& i) { i.options.dropout = 0.5; },
        {Id::dropped_weights, Id::head_output, Id::concat, Id::output, Id::attn_output_weights}},

@@ -50,6 +50,11 @@ inline std::vector<WeightCase> weight_cases() {
     i.tensors.valid_lens = std::make_shared<const Tensor>(Tensor(Shape{{"N", 2}}, std::vector<Index>{0, 50}));
     i.options.fully_masked_rows = rows;
   };
+  add("sinks", [](AttentionInputs& i) { i.options.sink = {-3, -1, 0, 0.5, 2, 200}; });
+  add("a sink and rows with no key", [&](AttentionInputs& i) {
+    padded(i, FullyMaskedRows::nan);
+    i.options.sink = {0.3};
+  });
   add("rows with no key, NaN", [&](AttentionInputs& i) { padded(i, FullyMaskedRows::nan); });
   add("rows with no key, 0", [&](AttentionInputs& i) { padded(i, FullyMaskedRows::zero); });
   add("a NaN among the keys", [](AttentionInputs& i) {

@@ -308,6 +308,18 @@ TEST_CASE("from the output alone an option is found that makes ours agree") {
   found("key and value are exchanged", [](AttentionInputs& i) { std::swap(i.tensors.key, i.tensors.value); });
 }
 
+TEST_CASE("sinks that are missing, or that are scaled as the scores are, are told") {
+  AttentionInputs inputs = random_inputs(small_options(), {2, 5, 6});
+  inputs.options.sink = {0.5, -1.0, 2.0, 0.3};
+  AttentionInputs changed = inputs;
+  changed.options.sink.clear();
+  CHECK_CONTAINS(causes_when(inputs, changed), "there is no sink: the weights of a row add up to 1");
+  CHECK_CONTAINS(causes_when(inputs, changed, {Id::attn_weights}), "there is no sink");
+  changed.options.sink = inputs.options.sink;
+  for (double& sink : changed.options.sink) sink *= 1.0 / std::sqrt(3.0);
+  CHECK_CONTAINS(causes_when(inputs, changed), "the sinks are scaled as the scores are");
+}
+
 TEST_CASE("every variant is named where another program is that variant") {
   AttentionInputs inputs = inputs_with_masks();
   inputs.options.is_causal = inputs.options.alibi = true;

@@ -215,6 +215,17 @@ TEST_CASE("the PyTorch lines of the plain module carry the sizes of the trace") 
         "output = F.linear(concat, out_proj_weight, out_proj_bias)  # (1,4,12) @ (12,12) → (1,4,12)\n");
 }
 
+TEST_CASE("a sink is one more column of the softmax, which every style drops") {
+  const TracePtr trace = traced(R"({"headwise": 1, "attention": {"embed_dim": 12, "num_heads": 3, "sink": 0.5},
+      "inputs": {"query_length": 4}})");
+  CHECK(code(trace, Step::softmax, TensorId::attn_weights) ==
+        "attn_weights = F.softmax(torch.cat([masked_scores, sinks[:, None, "
+        "None].expand(*masked_scores.shape[:-1], "
+        "1)], dim=-1), dim=-1)[..., :-1]  # one more score a row, whose weight is dropped\n");
+  CHECK_CONTAINS(code(trace, Step::softmax, TensorId::attn_weights, CodeStyle::d2l),
+                 "sinks.repeat(1)[:, None, None].expand");
+}
+
 TEST_CASE("the split says where the numbers lie: a head's row is D floats apart, the next token E") {
   CHECK(code(traced(plain), Step::split_heads, TensorId::q_heads) ==
         "q_heads = q.view(1, 4, 3, 4).transpose(1, 2)  # (1,4,12) → (1,3,4,4), strides (48,4,12,1)\n");

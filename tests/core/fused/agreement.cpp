@@ -88,9 +88,9 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, rotary_frequencies, mask_value,
                                 fully_masked_rows, head_gain, frozen_heads] = of_operator;
   [[maybe_unused]] const auto& [zero_row, rotary_base, rotary_pairs, rotary_factor, scale, softcap, clip_qkv,
-                                qk_norm, qk_norm_kind, qk_norm_offset, qk_norm_epsilon, temperature, dropout,
-                                dropout_seed, need_weights, average_attn_weights, output_gate, residual,
-                                layer_norm] = of_layer;
+                                qk_norm, qk_norm_kind, qk_norm_offset, qk_norm_epsilon, temperature, sink,
+                                dropout, dropout_seed, need_weights, average_attn_weights, output_gate,
+                                residual, layer_norm] = of_layer;
   [[maybe_unused]] const auto& [is_causal, causal_alignment, sliding_window, alibi, alibi_scale] = of_positions;
   const AttentionSizes s = attention_sizes(first);
   std::vector<FollowingInputs> all;
@@ -151,6 +151,10 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   add("scale", attention, [](Options& o, Arrays&) { o.scale = 0.7; });
   add("softcap", attention, [](Options& o, Arrays&) { o.softcap = 1.5; });
   add("temperature", attention, [](Options& o, Arrays&) { o.temperature = 1.3; });
+  add("a sink", attention, [](Options& o, Arrays&) { o.sink = {0.4}; });
+  add("sinks as an array", attention, [&](Options&, Arrays& t) {
+    t.sinks = patterned(Shape{{"H", s.heads}}, DType::f32, 3);
+  });
   add("dropout", attention, [](Options& o, Arrays&) { o.dropout = 0.25; });
   add("dropout_seed", attention, [](Options& o, Arrays&) { o.dropout_seed = 9; });
   add("causal", attention, [](Options& o, Arrays&) { o.is_causal = !o.is_causal; });

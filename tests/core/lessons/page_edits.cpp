@@ -118,6 +118,10 @@ class Editor {
     for (const double value : {member / 2, member * 2, 0.0, 0.01, 0.5, 1.0, 30.0})
       set(fmt::format("{} {} → {}", name, member, value), member, value);
   }
+  void vary(const std::string& name, std::vector<double>& member) {
+    for (const std::vector<double>& value : {std::vector<double>{}, {0.5}, {-3.0}})
+      set(fmt::format("{} {}", name, value.empty() ? "null" : fmt::format("{}", value[0])), member, value);
+  }
   void vary(const std::string& name, std::optional<std::int64_t>& member) {
     set(name + " null", member, std::optional<std::int64_t>());
     for (const std::int64_t value : {1, 2, 4, 5, 8, 16, 32, 64})

@@ -104,8 +104,10 @@ double SeenPage::weight(Index head, Index query, Index key) const {
     return at(t().frozen_weights, {0, held - options().frozen_heads.begin(), query, key});
   std::vector<double>& row = weight_rows[{head, query}];
   if (row.empty()) {
-    double most = -INFINITY, sum = 0.0;
+    const double sink = t().sinks ? at(t().sinks, {head}) : -INFINITY;
+    double most = sink;
     for (const double x : masked_row(head, query)) most = larger(x, most);
+    double sum = t().sinks ? std::exp(sink - most) : 0.0;
     for (const double x : masked_row(head, query)) sum += std::exp(x - most);
     const bool zeros = most == -INFINITY && options().fully_masked_rows == FullyMaskedRows::zero;
     for (const double x : masked_row(head, query)) row.push_back(zeros ? 0.0 : std::exp(x - most) / sum);

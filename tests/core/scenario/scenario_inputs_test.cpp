@@ -1,5 +1,7 @@
 #include "core/scenario/scenario_inputs.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "core/attention/reference_backend.h"
@@ -99,6 +101,26 @@ TEST_CASE("every option reaches the operator") {
   CHECK(o.alibi);
   CHECK(o.mask_value == -5.0);
   CHECK(o.head_gain == std::vector<double>{0, 1, 1, 1, 1, 1, 1, 2});
+}
+
+TEST_CASE("attention.sink becomes the array sinks, which a given one replaces and edits change") {
+  const ScenarioInputs one = inputs_of(R"({"attention":{"embed_dim":8,"num_heads":2,"sink":0.5},
+      "edits":[{"tensor":"sinks","index":[1],"value":-3}]})");
+  REQUIRE(one.attention.tensors.sinks);
+  CHECK(one.attention.tensors.sinks->flat(0) == 0.5);
+  CHECK(one.attention.tensors.sinks->flat(1) == -3.0);
+  const GivenArrays given{{"sinks", std::make_shared<const Tensor>(Shape{{"a", 2}}, std::vector<double>{1, 2})}};
+  for (const char* op : {"multi_head_attention", "scaled_dot_product_attention"}) {
+    const std::string json =
+        fmt::format(R"({{"op":"{}","attention":{{"embed_dim":8,"num_heads":2,"sink":0.5}}}})", op);
+    const ScenarioInputs both = make_scenario_inputs(scenario_from_json(json, "test"), DType::f64, given);
+    CHECK(both.attention.tensors.sinks->flat(1) == 2.0);
+    CHECK_NOTHROW(reference_forward(both.attention));
+  }
+  CHECK_CONTAINS(
+      refusal_line([] { inputs_of(R"({"attention":{"embed_dim":8,"num_heads":4,"sink":[1,2]}})"); },
+                   ExitStatus::usage),
+      "attention.sink has 2 numbers, num_heads is 4: write one number for every head, or one for each");
 }
 
 TEST_CASE("cross-attention: one memory is key and value, unless their widths differ") {

@@ -23,7 +23,7 @@ constexpr const char* whole_schema = R"({
   "attention": { "embed_dim": 96, "num_heads": 6, "num_kv_heads": 3, "kdim": 40, "vdim": 48, "head_dim": 10,
                  "v_head_dim": 12, "bias": false, "add_bias_kv": true, "add_zero_attn": true,
                  "rotary_base": 500000, "rotary_inverse_frequencies": [1, 0.25], "scale": -0.125,
-                 "softcap": 30.5, "temperature": 0.7, "dropout": 0.1, "dropout_seed": 18446744073709551615,
+                 "softcap": 30.5, "temperature": 0.7, "sink": [0.5, -1, 2, 0, 1e-300, 3], "dropout": 0.1, "dropout_seed": 18446744073709551615,
                  "need_weights": false, "average_attn_weights": false, "residual": true, "layer_norm": true },
   "inputs": { "source": "text", "seed": 9223372036854775808, "text": "Ça va ? 🙂 \"quoted\" \u0000\n", "key_text": "",
               "positions": false, "file": "in.npz", "batch": 0, "query_length": 0, "key_length": 7,
@@ -62,6 +62,7 @@ TEST_CASE("every key of the format is read") {
   CHECK(a.scale == -0.125);
   CHECK(a.softcap == 30.5);
   CHECK(a.temperature == 0.7);
+  CHECK(a.sink == std::vector<double>{0.5, -1, 2, 0, 1e-300, 3});
   CHECK(a.dropout == 0.1);
   CHECK(a.dropout_seed == std::numeric_limits<std::uint64_t>::max());
   CHECK_FALSE(a.need_weights);
@@ -111,13 +112,22 @@ TEST_CASE("every key of the format is read") {
         Shape{{"N", 1}, {"F", 2}, {"L", 1}, {"S", 2}}.to_string());
   CHECK(s.frozen_heads->attn_weights->flat(1) == 0.9);
   CHECK(std::isnan(s.frozen_heads->attn_weights->flat(2)));
-  CHECK(s.origin.written.size() == 51);
+  CHECK(s.origin.written.size() == 52);
 }
 
 TEST_CASE("what is left out has its default, and {\"headwise\":1} is a scenario") {
   CHECK(read("{\"headwise\":1}") == Scenario{});
   CHECK(read("{}") == Scenario{});
   CHECK(read("\xEF\xBB\xBF{}\n") == Scenario{});  // a byte order mark is skipped
+}
+
+TEST_CASE("a sink is null, a number for every head, or a list") {
+  CHECK(read(R"({"attention":{"sink":null}})") == Scenario{});
+  Scenario one = read(R"({"attention":{"sink":-0.5}})");
+  CHECK(one.attention.sink == std::vector<double>{-0.5});
+  CHECK_CONTAINS(scenario_to_json(one), "\"sink\": -0.5");
+  one.attention.sink = {1, 2};
+  CHECK(read(scenario_to_json(one)) == one);
 }
 
 TEST_CASE("writing and reading again gives the same scenario, to the last bit and byte") {
