@@ -7,7 +7,8 @@ uniform float softcap;        // 0: none
 uniform uint given_keys;      // S: columns from here on are appended and never blocked
 uniform int position_offset;  // key i + offset stands at the place of query i
 uniform bool causal;
-uniform int window;  // 0: none; else |query + offset − key| < window is seen
+uniform int behind;  // keys from query + offset − behind to query + offset + ahead are seen
+uniform int ahead;
 uniform bool fills;  // a blocked cell becomes fill_value, whatever its score is
 uniform float fill_value;
 
@@ -55,7 +56,7 @@ MaskRow mask_row(uint n, uint h, uint query) {
 float mask_bias(MaskRow row, uint key) {
   if (key >= given_keys) return 0.0;
   int distance = row.position - int(key);  // how far back the key lies
-  bool blocked = (causal && distance < 0) || (window > 0 && abs(distance) >= window) || int(key) >= row.valid;
+  bool blocked = distance > behind || -distance > ahead || int(key) >= row.valid;
   float sum = 0.0;
   if (attn_mask_kind != 0u) {
     uint cell = row.attn_mask + key * attn_mask_step.w;

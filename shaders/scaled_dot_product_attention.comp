@@ -155,11 +155,8 @@ uvec2 seen_keys(uint first_query, uint last_query) {
   uvec2 seen = uvec2(0u, keys);
 #ifdef MASKED
   if (!may_skip || skips[0] != 0u || keys > given_keys) return seen;
-  if (causal) seen.y = uint(clamp(int(last_query) + 1 + position_offset, 0, int(seen.y)));
-  if (window > 0) {
-    seen.x = uint(clamp(int(first_query) + position_offset - window + 1, 0, int(keys)));
-    seen.y = uint(clamp(int(last_query) + position_offset + window, 0, int(seen.y)));
-  }
+  seen.x = uint(clamp(int(first_query) + position_offset - behind, 0, int(keys)));
+  seen.y = uint(clamp(int(last_query) + position_offset + ahead + 1, 0, int(seen.y)));
 #endif
   return seen;
 }
@@ -192,7 +189,7 @@ bool is_plain(uint first_query, uint last_query, uint first_key) {
   if (!positions_only || first_key + BLOCK_S > min(given_keys, keys)) return false;
   int nearest = int(first_query) + position_offset - int(first_key + BLOCK_S - 1u);  // distance of the key that lies least far back
   int farthest = int(last_query) + position_offset - int(first_key);
-  return (!causal || nearest >= 0) && (window == 0 || (nearest > -window && farthest < window));
+  return -nearest <= ahead && farthest <= behind;
 }
 #endif
 

@@ -197,6 +197,10 @@ void draw_setup_mask(SetupRows& rows) {
                          "Sliding window: query i sees the keys with |i − j| < w, itself included; with the "
                          "causal mask, only itself and earlier keys. Empty: no window."},
                         mask.sliding_window, "none", {.drag_least = 1, .drag_most = 4096});
+  for (const auto& [id, side] : {std::pair("setup/window_left", &MaskSpec::window_left),
+                                 {"setup/window_right", &MaskSpec::window_right}})
+    if (rows.rare(id, (mask.*side).has_value()))
+      rows.optional_integer(setup_row(id), mask.*side, "all", {.drag_least = 0, .drag_most = 4096});
 
   draw_alibi(rows);
   if (rows.rare("setup/fill", mask.value.has_value()))

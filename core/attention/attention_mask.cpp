@@ -123,13 +123,11 @@ void block_beyond_valid_lens(Rows<T>& rows, const Tensor& valid_lens, Index quer
 
 template <class T>
 void block_by_position(Rows<T>& rows, const AttentionOptions& options, Index offset) {
-  const Index everything = std::numeric_limits<Index>::max() / 4;
-  const Index window = std::min(options.sliding_window.value_or(everything), everything);
+  const PositionWindow seen = seen_by_position(options);
   rows.for_each([&](Index, Index, Index l, std::span<T> row) {
-    // Keys from `begin` up to `end` are less than a window away and, if causal, not ahead.
     const Index own = l + offset, keys = static_cast<Index>(row.size());
-    const Index begin = std::clamp<Index>(own - window + 1, 0, keys);
-    const Index end = std::clamp<Index>(own + (options.is_causal ? 1 : window), begin, keys);
+    const Index begin = std::clamp<Index>(own - seen.behind, 0, keys);
+    const Index end = std::clamp<Index>(own + seen.ahead + 1, begin, keys);
     for (Index s = 0; s < begin; ++s) row[static_cast<std::size_t>(s)] += blocked<T>;
     for (Index s = end; s < keys; ++s) row[static_cast<std::size_t>(s)] += blocked<T>;
   });
@@ -196,8 +194,8 @@ bool only_zeros_and_ones(const Tensor& mask) {
 }
 
 bool has_any_mask(const AttentionOptions& options, const GivenMasks& given) {
-  return given.attn_mask || given.key_padding_mask || given.valid_lens || options.is_causal ||
-         options.sliding_window || options.alibi;
+  return given.attn_mask || given.key_padding_mask || given.valid_lens ||
+         seen_by_position(options).bounds() || options.alibi;
 }
 
 Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Shape mask_bias, Index keys,
@@ -222,7 +220,7 @@ Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Sha
       visit_mask(*given.key_padding_mask, [&](auto cells) { add_key_padding_mask(rows, cells); });
     }
     if (given.valid_lens) block_beyond_valid_lens(rows, *given.valid_lens, queries);
-    if (options.is_causal || options.sliding_window) block_by_position(rows, options, offset);
+    if (seen_by_position(options).bounds()) block_by_position(rows, options, offset);
     if (options.alibi) add_alibi(rows, options, offset);
   });
   return bias;

@@ -3,6 +3,7 @@
 // "Attention Is All You Need", section 3.2.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -42,7 +43,7 @@ struct NumberRange {
   std::string text() const { return words; }
 };
 
-inline constexpr IntegerRange positive_integer{1};
+inline constexpr IntegerRange positive_integer{1}, zero_or_more{0};
 inline constexpr NumberRange any_number{}, not_negative{0, HUGE_VAL, false, "a finite number ≥ 0"},
     above_zero{0, HUGE_VAL, true, "a finite number > 0"}, unit_interval{0, 1, false, "a number from 0 to 1"};
 
@@ -109,12 +110,40 @@ struct LayerOptions {
 struct PositionOptions {
   bool is_causal = false;
   CausalAlignment causal_alignment = CausalAlignment::top_left;
-  std::optional<Index> sliding_window;
+  std::optional<Index> sliding_window;  // w: as left = right = w − 1
+  // How many keys before and behind a query's own position it sees; null: all. Not with sliding_window.
+  std::optional<Index> window_left, window_right;
   bool alibi = false;
   double alibi_scale = 1.0;  // multiplies ALiBi's slopes (Falcon's bias is divided by √D)
 
   friend bool operator==(const PositionOptions&, const PositionOptions&) = default;
 };
+
+// The keys that a query at position p sees: those from p − behind to p + ahead.
+struct PositionWindow {
+  static constexpr Index unbounded = std::numeric_limits<Index>::max() / 4;
+  Index behind = unbounded, ahead = unbounded;
+  bool bounds() const { return behind < unbounded || ahead < unbounded; }
+};
+
+// By the window alone, and together with the causal mask.
+inline PositionWindow window_of(const PositionOptions& o) {
+  const auto reach = [&](const std::optional<Index>& side) {
+    const Index most = o.sliding_window ? *o.sliding_window - 1 : PositionWindow::unbounded;
+    return std::min(side.value_or(most), PositionWindow::unbounded);
+  };
+  return {reach(o.window_left), reach(o.window_right)};
+}
+inline void drop_window(PositionOptions& o) {
+  o.sliding_window.reset();
+  o.window_left.reset();
+  o.window_right.reset();
+}
+inline PositionWindow seen_by_position(const PositionOptions& o) {
+  PositionWindow window = window_of(o);
+  if (o.is_causal) window.ahead = 0;
+  return window;
+}
 
 struct AttentionOptions : OperatorOptions, LayerOptions, PositionOptions {
   friend bool operator==(const AttentionOptions&, const AttentionOptions&) = default;
@@ -169,6 +198,8 @@ void visit_position_options(Visit&& visit) {
   visit(OptionRow{"is_causal", set_by_layer}, &O::is_causal);
   visit(OptionRow{"causal_alignment"}, &O::causal_alignment);
   visit(OptionRow{"sliding_window", set_by_layer}, &O::sliding_window, positive_integer);
+  visit(OptionRow{"window_left", set_by_layer}, &O::window_left, zero_or_more);
+  visit(OptionRow{"window_right", set_by_layer}, &O::window_right, zero_or_more);
   visit(OptionRow{"alibi", set_by_layer}, &O::alibi);
   visit(OptionRow{"alibi_scale", set_by_layer}, &O::alibi_scale, any_number);
 }

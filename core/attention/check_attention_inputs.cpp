@@ -122,6 +122,9 @@ void check_options(const AttentionOptions& o, bool sizes_follow_from_arrays) {
   };
   visit_layer_options(check);
   visit_position_options(check);
+  require(!o.sliding_window || !(o.window_left || o.window_right),
+          {"sliding_window", "the window is given twice", "sliding_window beside window_left or window_right",
+           "one or the other", "leave one out"});
   check_range("mask.value", o.mask_value, NumberRange{.words = "a finite number, or \"-inf\""});
 }
 

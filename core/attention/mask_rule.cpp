@@ -72,6 +72,17 @@ void add_mask_products(const Trace& trace, Index keys, std::vector<Product>& pro
   }
 }
 
+// "(−∞ if |3 − 5| ≥ 2)", "(−∞ if 5 < 3 − 4 or 5 > 3 + 1)"
+std::string window_text(const PositionWindow& window, const std::string& query, Index key) {
+  if (window.behind == window.ahead)
+    return fmt::format("(−∞ if |{} − {}| ≥ {})", query, key, window.behind + 1);
+  const std::string behind = fmt::format("{} < {} − {}", key, query, window.behind),
+                    ahead = fmt::format("{} > {} + {}", key, query, window.ahead);
+  return fmt::format("(−∞ if {})", window.ahead == PositionWindow::unbounded    ? behind
+                                   : window.behind == PositionWindow::unbounded ? ahead
+                                                                                : behind + " or " + ahead);
+}
+
 }  // namespace
 
 std::vector<Product> mask_products(const Trace& trace) {
@@ -91,7 +102,8 @@ std::vector<Product> mask_products(const Trace& trace) {
     products.push_back(mask_product(MaskReading::blocked_from, "valid_lens", all, {{{Id::valid_lens}, axes}}));
   }
   if (o.is_causal) products.push_back(mask_product(MaskReading::causal, "causal", all));
-  if (o.sliding_window) products.push_back(mask_product(MaskReading::sliding_window, "sliding window", all));
+  if (window_of(o).bounds())
+    products.push_back(mask_product(MaskReading::sliding_window, "sliding window", all));
   if (o.alibi) products.push_back(mask_product(MaskReading::alibi, "ALiBi", all));
   return products;
 }
@@ -112,7 +124,8 @@ double mask_contribution(const Trace& trace, const Product& product, std::span<c
     case MaskReading::causal:
       return blocked_if(position(trace, index).distance() < 0);
     case MaskReading::sliding_window:
-      return blocked_if(std::abs(position(trace, index).distance()) >= *trace.options.sliding_window);
+      return blocked_if(position(trace, index).distance() > window_of(trace.options).behind ||
+                        -position(trace, index).distance() > window_of(trace.options).ahead);
     case MaskReading::alibi:
       return alibi_bias(alibi_slope(trace, index), position(trace, index).distance(), trace.options.is_causal);
   }
@@ -139,7 +152,7 @@ std::string mask_contribution_text(const Trace& trace, const Product& product, s
     case MaskReading::causal:
       return fmt::format("(−∞ if {} > {})", index[s], query);
     case MaskReading::sliding_window:
-      return fmt::format("(−∞ if |{} − {}| ≥ {})", query, index[s], *trace.options.sliding_window);
+      return window_text(window_of(trace.options), query, index[s]);
     case MaskReading::alibi:
       if (trace.options.is_causal && at.distance() < 0) return "(0, ahead of the query)";
       return fmt::format("(−{:.6g}·|{} − {}|)", alibi_slope(trace, index), query, index[s]);

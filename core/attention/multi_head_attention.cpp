@@ -163,10 +163,11 @@ void return_weights(ForwardPass& pass) {
 std::vector<double> mask_choices(const ForwardPass& pass) {
   const AttentionOptions& o = pass.options;
   const AttentionSizes& s = pass.sizes;
-  const bool by_position = o.is_causal || o.sliding_window || o.alibi;
+  const PositionWindow seen = seen_by_position(o);
+  const bool by_position = seen.bounds() || o.alibi;
   return stage_choices(o.op, pass.dtype, s.batch, s.heads, s.queries, s.keys, s.all_keys, o.is_causal,
-                       by_position ? static_cast<double>(o.causal_alignment) : 0.0,
-                       o.sliding_window.value_or(0), o.alibi, o.alibi ? o.alibi_scale : 0.0);
+                       by_position ? static_cast<double>(o.causal_alignment) : 0.0, seen.behind, seen.ahead,
+                       o.alibi, o.alibi ? o.alibi_scale : 0.0);
 }
 
 std::vector<double> with_frozen(std::vector<double> choices, const AttentionOptions& options) {

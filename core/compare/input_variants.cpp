@@ -90,7 +90,7 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
                                                                          : CausalAlignment::top_left;
   };
   const std::string other = top_left ? "bottom_right" : "top_left";
-  add(o.is_causal || o.sliding_window || o.alibi || rotary,
+  add(seen_by_position(o).bounds() || o.alibi || rotary,
       fmt::format("positions are aligned at the {}", other), "--set mask.causal_alignment=" + other, turn);
   add(!o.is_causal && top_left && !square, "there is a causal mask, aligned at the bottom right",
       "--set mask.is_causal=true --set mask.causal_alignment=bottom_right", [turn](Options& p) {
@@ -104,6 +104,16 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
     add(window && width > 0, fmt::format("the window is {} wide", width),
         fmt::format("--set mask.sliding_window={}", width), [width](Options& p) { p.sliding_window = width; });
   }
+  const auto side = [&](const char* key, const char* where, std::optional<Index> Options::*reach) {
+    if (!(o.*reach)) return;
+    add(true, fmt::format("the window has no bound {}", where), fmt::format("--set mask.{}=null", key),
+        [reach](Options& p) { (p.*reach).reset(); });
+    for (const Index width : {*(o.*reach) - 1, *(o.*reach) + 1})
+      add(width >= 0, fmt::format("the window reaches {} keys {}", width, where),
+          fmt::format("--set mask.{}={}", key, width), [=](Options& p) { p.*reach = width; });
+  };
+  side("window_left", "behind a query", &Options::window_left);
+  side("window_right", "ahead of a query", &Options::window_right);
   add(o.alibi, "there is no ALiBi", "--set mask.alibi=false", [](Options& p) { p.alibi = false; });
   add(o.fully_masked_rows == FullyMaskedRows::nan, "a row whose keys are all blocked becomes 0",
       "--set mask.fully_masked_rows=zero", [](Options& p) { p.fully_masked_rows = FullyMaskedRows::zero; });
@@ -233,13 +243,13 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
   boolean("key_padding_mask", &TraceTensors::key_padding_mask);
   const AttentionOptions& o = inputs.options;
   const int masks = (t.attn_mask != nullptr) + (t.key_padding_mask != nullptr) + (t.valid_lens != nullptr) +
-                    o.is_causal + o.sliding_window.has_value();
+                    o.is_causal + window_of(o).bounds();
   if (masks > 1) {
     variants.push_back({"no mask is applied at all", [](AttentionInputs& other) {
                           TraceTensors& u = other.tensors;
                           u.attn_mask = u.key_padding_mask = u.valid_lens = nullptr;
                           other.options.is_causal = false;
-                          other.options.sliding_window.reset();
+                          drop_window(other.options);
                         }});
   }
   if (!t.attn_mask) return;

@@ -28,7 +28,7 @@ Tensor merged_masks(const Trace& so_far, const MaskChoice& choice) {
   }
   if (!choice.by_position) {
     options.is_causal = options.alibi = false;
-    options.sliding_window.reset();
+    drop_window(options);
   }
   const AttentionSizes sizes = attention_sizes(so_far.options, t);
   return merge_masks(options, given, sizes.scores_shape(), sizes.keys, DType::f64);
@@ -39,7 +39,7 @@ std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart) {
   Trace none = so_far;
   none.tensors.attn_mask = none.tensors.key_padding_mask = none.tensors.valid_lens = nullptr;
   none.options.is_causal = none.options.alibi = false;
-  none.options.sliding_window.reset();
+  drop_window(none.options);
   std::vector<Tensor> masks;
   const auto add = [&](bool there, const std::function<void(Trace&)>& keep) {
     if (!there) return;
@@ -47,16 +47,20 @@ std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart) {
     keep(alone);
     masks.push_back(merged_masks(alone, {}));
   };
+  const auto keep_window = [&o](Trace& alone) {
+    alone.options.sliding_window = o.sliding_window;
+    alone.options.window_left = o.window_left;
+    alone.options.window_right = o.window_right;
+  };
   for (const auto member :
        {&TraceTensors::attn_mask, &TraceTensors::key_padding_mask, &TraceTensors::valid_lens})
     add(so_far.tensors.*member != nullptr,
         [&](Trace& alone) { alone.tensors.*member = so_far.tensors.*member; });
   add(o.is_causal, [&](Trace& alone) {
     alone.options.is_causal = true;
-    if (!window_apart) alone.options.sliding_window = o.sliding_window;
+    if (!window_apart) keep_window(alone);
   });
-  add(o.sliding_window && (window_apart || !o.is_causal),
-      [&](Trace& alone) { alone.options.sliding_window = o.sliding_window; });
+  add(window_of(o).bounds() && (window_apart || !o.is_causal), keep_window);
   if (!o.alibi) return masks;
   Trace slopes = none;
   slopes.options.alibi = true;
@@ -148,7 +152,7 @@ void add_windows(const AttentionInputs& inputs, ProgramVariants& variants) {
     };
     const auto without_own = [](AttentionInputs& other) {
       other.options.is_causal = false;
-      other.options.sliding_window.reset();
+      drop_window(other.options);
     };
     add_with_row_answers(o, {std::move(text), without_own, {blocked_where({}, is_outside)}}, variants);
   };

@@ -76,7 +76,7 @@ void add_sums_of_masks(const AttentionInputs& inputs, ProgramVariants& variants)
       {-1e4, as_f32},      {-1e4, as_f16},      {least_bf16, as_f64}, {least_bf16, as_f32}};
   std::vector<bool> kinds;  // the causal mask and the window as one mask, or as two
   for (const bool window_apart : {false, true}) {
-    if (window_apart && !(inputs.options.is_causal && inputs.options.sliding_window)) continue;
+    if (window_apart && !(inputs.options.is_causal && window_of(inputs.options).bounds())) continue;
     std::vector<Index> blocked;
     for (const Tensor& mask : single_masks(*begun_trace(inputs), window_apart)) {
       blocked.resize(static_cast<std::size_t>(mask.size()));
@@ -113,7 +113,7 @@ void add_sums_of_masks(const AttentionInputs& inputs, ProgramVariants& variants)
 void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionOptions& o = inputs.options;
   const TraceTensors& t = inputs.tensors;
-  if (!t.attn_mask && !t.key_padding_mask && !t.valid_lens && !o.is_causal && !o.sliding_window && !o.alibi)
+  if (!t.attn_mask && !t.key_padding_mask && !t.valid_lens && !seen_by_position(o).bounds() && !o.alibi)
     return;
   const auto add = [&](std::string text, std::vector<StageChange> stages) {
     variants.push_back({std::move(text), std::move(stages)});

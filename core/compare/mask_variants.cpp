@@ -32,7 +32,7 @@ bool is_causal_mask(const AttentionInputs& inputs, CausalAlignment alignment) {
   AttentionInputs causal = inputs;
   causal.tensors.attn_mask = nullptr;
   causal.options.is_causal = true;
-  causal.options.sliding_window.reset();
+  drop_window(causal.options);
   causal.options.alibi = false;
   causal.options.causal_alignment = alignment;
   return identical(bias_of(inputs, {true, false, false}), bias_of(causal, {false, false, true}));
@@ -272,7 +272,7 @@ void add_inversions(const AttentionInputs& inputs, ProgramVariants& variants) {
   invert("both attn_mask and key_padding_mask", {attn_mask, padding});
   const AttentionOptions& o = inputs.options;
   const bool any = inputs.tensors.attn_mask || inputs.tensors.key_padding_mask || inputs.tensors.valid_lens ||
-                   o.is_causal || o.sliding_window;
+                   seen_by_position(o).bounds();
   if (!any) return;
   const auto inverse = [](const Trace& so_far) {
     return mapped_cells(merged_masks(so_far, {}), [](double cell) {
@@ -289,7 +289,7 @@ void add_inversions(const AttentionInputs& inputs, ProgramVariants& variants) {
 // Blocked only where each of several masks blocks.
 void add_conjunction(const AttentionInputs& inputs, ProgramVariants& variants) {
   const TraceTensors& t = inputs.tensors;
-  const bool by_position = inputs.options.is_causal || inputs.options.sliding_window;
+  const bool by_position = seen_by_position(inputs.options).bounds();
   const std::vector<std::pair<bool, MaskChoice>> kinds{
       {t.attn_mask != nullptr, {true, false, false}},
       {t.key_padding_mask || t.valid_lens, {false, true, false}},

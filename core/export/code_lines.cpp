@@ -73,12 +73,16 @@ void MaskLines::add_blocked() {
           "keys from the length on");
   }
   const Index offset = o_.causal_alignment == CausalAlignment::bottom_right ? sizes_.keys - sizes_.queries : 0;
-  if (o_.is_causal || o_.sliding_window || o_.alibi)
+  if (seen_by_position(o_).bounds() || o_.alibi)
     add(fmt::format("back = i{} - j", offset == 0 ? "" : fmt::format(" + {}", offset)),
         "how far a key lies before its query");
   if (o_.is_causal) block("(back < 0)", "causal");
-  if (o_.sliding_window)
-    block(fmt::format("({} >= {})", dialect_("absolute", "back"), *o_.sliding_window), "sliding window");
+  if (const auto [behind, ahead] = window_of(o_); behind == ahead && behind < PositionWindow::unbounded) {
+    block(fmt::format("({} >= {})", dialect_("absolute", "back"), behind + 1), "sliding window");
+  } else {
+    if (behind < PositionWindow::unbounded) block(fmt::format("(back > {})", behind), "too far behind");
+    if (ahead < PositionWindow::unbounded) block(fmt::format("(-back > {})", ahead), "too far ahead");
+  }
 }
 
 void MaskLines::add_floats() {
@@ -102,7 +106,7 @@ void MaskLines::add_floats() {
 
 std::vector<CodeLine> MaskLines::take() {
   if (!t_.mask_bias) return {};
-  const bool places = o_.is_causal || o_.sliding_window || o_.alibi;
+  const bool places = seen_by_position(o_).bounds() || o_.alibi;
   if (places || t_.valid_lens) {
     const std::string j = "j = " + dialect_("arange", sizes_.keys);
     if (places) add("i = " + dialect_("arange", sizes_.queries) + "[:, None]");

@@ -19,12 +19,9 @@ Index visible_keys(const AttentionInputs& inputs, const AttentionSizes& sizes, I
   const AttentionOptions& o = inputs.options;
   Index from = 0, to = sizes.keys;
   const Index own = query + causal_offset(o.causal_alignment, sizes.queries, sizes.keys);
-  if (o.is_causal) to = std::min(to, own + 1);
-  if (o.sliding_window) {
-    const Index reach = std::min(*o.sliding_window - 1, sizes.keys + sizes.queries);
-    from = std::max(from, own - reach);
-    to = std::min(to, own + reach + 1);
-  }
+  const PositionWindow seen = seen_by_position(o);
+  from = std::max(from, own - seen.behind);
+  to = std::min(to, own + seen.ahead + 1);
   if (const TensorPtr& lens = inputs.tensors.valid_lens) {
     const Index at = lens->shape().rank() == 2 ? n * sizes.queries + query : n;
     to = std::min(to, static_cast<Index>(lens->flat(at)));

@@ -80,12 +80,9 @@ KeyReach RowMasks::reach(Index n, Index query) const {
   if (options_.mask_value || all_keys_ > keys_) return {0, all_keys_};
   KeyReach reach{0, keys_};
   const Index own = query + offset_;
-  if (options_.is_causal) reach.to = std::min(reach.to, own + 1);
-  if (options_.sliding_window) {  // −window < own − key < window
-    const Index behind = std::min(*options_.sliding_window - 1, keys_ + queries_);
-    reach.from = std::max(reach.from, own - behind);
-    reach.to = std::min(reach.to, own + behind + 1);
-  }
+  const PositionWindow seen = seen_by_position(options_);
+  reach.from = std::max(reach.from, own - seen.behind);
+  reach.to = std::min(reach.to, own + seen.ahead + 1);
   if (given_.valid_lens) reach.to = std::min(reach.to, valid_len(n, query));
   if (given_.key_padding_mask) reach.to = std::min(reach.to, padding_from_[static_cast<std::size_t>(n)]);
   reach.to = std::max(reach.to, reach.from);
@@ -104,10 +101,9 @@ void RowMasks::fill(Index n, Index h, Index query, Index from, Index to, float* 
   }
   if (given_.key_padding_mask) add_mask(*given_.key_padding_mask, n * keys_ + from, 1, to - from, true, bias);
   const Index own = query + offset_;  // the key at the same position
-  if (options_.is_causal || options_.sliding_window || given_.valid_lens) {
-    const Index everything = std::numeric_limits<Index>::max() / 4;
-    const Index window = std::min(options_.sliding_window.value_or(everything), everything);
-    Index begin = own - window + 1, end = options_.is_causal ? own + 1 : own + window;
+  const PositionWindow seen = seen_by_position(options_);
+  if (seen.bounds() || given_.valid_lens) {
+    Index begin = own - seen.behind, end = own + seen.ahead + 1;
     if (given_.valid_lens) end = std::min(end, valid_len(n, query));
     begin = std::clamp(begin, from, to);
     end = std::clamp(end, begin, to);

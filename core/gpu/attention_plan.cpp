@@ -149,17 +149,14 @@ GpuJob attention_job(const AttentionSizes& s, const AttentionTile& tile, const A
   const PositionReach reach = skipped.reach.value_or(PositionReach{});
   const BlockedBlocks* const blocked =
       skipped.blocked && !skipped.blocked->bits.empty() ? skipped.blocked : nullptr;
-  if (!reach.causal && reach.window == 0 && !blocked) return job;
+  if (!reach.seen.bounds() && !blocked) return job;
   job.steps_done = [=, queries = s.queries, keys = s.all_keys, rows = tile.rows](Index unit, Index first,
                                                                                  Index end) {
     const Index first_query = piece.first_query + (blocks - 1 - unit % blocks) * height;
     const Index last_query = std::min(first_query + height, queries) - 1;
-    Index from = 0, to = keys;  // as seen_keys of the shader
-    if (reach.causal) to = std::clamp<Index>(last_query + 1 + reach.offset, 0, to);
-    if (reach.window > 0) {
-      from = std::clamp<Index>(first_query + reach.offset - reach.window + 1, 0, keys);
-      to = std::clamp<Index>(last_query + reach.offset + reach.window, 0, to);
-    }
+    // As seen_keys of the shader.
+    const Index from = std::clamp<Index>(first_query + reach.offset - reach.seen.behind, 0, keys);
+    const Index to = std::clamp<Index>(last_query + reach.offset + reach.seen.ahead + 1, 0, keys);
     const Index begin = std::max(first, from / attention_key_block);
     const Index ends = std::max(begin, std::min(end, blocks_of(to, attention_key_block)));
     if (!blocked) return ends - begin;

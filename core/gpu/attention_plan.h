@@ -52,8 +52,7 @@ struct HeadOutputStrides {
 // The keys that a query may see by its position alone: the shader skips the others.
 // In sizes without appended columns.
 struct PositionReach {
-  bool causal = false;
-  Index window = 0;  // 0: none
+  PositionWindow seen = {};
   Index offset = 0;  // key i + offset is at the position of query i
 };
 

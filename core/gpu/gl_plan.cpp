@@ -86,8 +86,7 @@ std::vector<float> gains_of(const AttentionOptions& options, const TraceTensors&
 // The keys that the shader skips because of their positions.
 std::optional<PositionReach> key_reach(const AttentionOptions& options, const AttentionSizes& s) {
   if (options.mask_value || s.all_keys > s.keys) return std::nullopt;
-  return PositionReach{.causal = options.is_causal,
-                       .window = std::min(options.sliding_window.value_or(0), s.keys + s.queries),
+  return PositionReach{.seen = seen_by_position(options),
                        .offset = causal_offset(options.causal_alignment, s.queries, s.keys)};
 }
 

@@ -204,8 +204,9 @@ void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& r
   program.set("position_offset",
               static_cast<int>(causal_offset(options_.causal_alignment, sizes_.queries, sizes_.keys)));
   program.set("causal", options_.is_causal);
-  const Index reach = std::min(options_.sliding_window.value_or(0), sizes_.keys + sizes_.queries);
-  program.set("window", static_cast<int>(reach));
+  const PositionWindow seen = seen_by_position(options_);
+  program.set("behind", static_cast<int>(std::min(seen.behind, sizes_.keys + sizes_.queries)));
+  program.set("ahead", static_cast<int>(std::min(seen.ahead, sizes_.keys + sizes_.queries)));
   program.set("fills", options_.mask_value.has_value());
   program.set("fill_value", static_cast<float>(options_.mask_value.value_or(0.0)));
   program.set("attn_mask_kind", attn_mask_kind_);

@@ -143,7 +143,7 @@ Override without_qk_norm(const Settled& s) {
 Override without_mask(const Settled& s) {
   const AttentionOptions& o = s.options();
   const MaskSpec& m = s.scenario.mask;
-  const bool blocks = o.is_causal || o.sliding_window || m.valid_lens || m.preset || s.given("attn_mask") ||
+  const bool blocks = seen_by_position(o).bounds() || m.valid_lens || m.preset || s.given("attn_mask") ||
                       s.given("key_padding_mask") || s.given("valid_lens");
   return unless(blocks,
                 {"mask", "there is no mask that blocks a key", "set mask.is_causal=true, or give a mask"});
@@ -288,7 +288,7 @@ constexpr auto rows = std::to_array<OverrideRow>({
     {"mask.causal_alignment",
      [](const Settled& s) {
        const AttentionOptions& o = s.options();
-       const bool placed = o.is_causal || o.sliding_window || o.alibi || s.scenario.mask.preset ||
+       const bool placed = seen_by_position(o).bounds() || o.alibi || s.scenario.mask.preset ||
                            o.rotary_base || !o.rotary_inverse_frequencies.empty();
        return unless(placed,
                      {"mask.is_causal", "no mask and no positions depend on it", "set mask.is_causal=true"});

@@ -113,6 +113,11 @@ def named_cases():
     yield Case("a window to both sides", L=6, S=6, options=mha(sliding_window=2))
     yield Case("a window into the past", L=6, S=6, options=mha(sliding_window=3, is_causal=True), self_attention=True)
     yield Case("a window from the bottom right", L=3, S=6, options=mha(sliding_window=2, causal_alignment="bottom_right"))
+    yield Case("a window of two sides", L=6, S=6, options=mha(window_left=2, window_right=1))
+    yield Case("a window with a bound behind alone", L=6, S=6, options=mha(window_left=1), self_attention=True)
+    yield Case("a window with a bound ahead alone, from the bottom right", L=3, S=6,
+               options=mha(window_right=0, causal_alignment="bottom_right"))
+    yield Case("a window of two sides, causal", L=5, S=5, options=sdpa(window_left=1, window_right=3, is_causal=True))
     yield Case("ALiBi", L=4, S=4, options=mha(alibi=True, num_heads=4))
     yield Case("ALiBi, causal, six heads", L=4, S=4, options=mha(alibi=True, is_causal=True, num_heads=6, embed_dim=12))
     yield Case("ALiBi with appended columns", options=mha(alibi=True, add_zero_attn=True), bias_kv=True)

@@ -19,7 +19,8 @@ DEFAULTS = dict(op="multi_head_attention", embed_dim=8, num_heads=2, num_kv_head
                 v_head_dim=None, add_zero_attn=False, rotary_base=None, rotary_inverse_frequencies=[], rotary_pairs="halves", rotary_factor=1.0,
                 qk_norm=None, qk_norm_kind="rms", qk_norm_offset=0.0, qk_norm_epsilon=1e-6, scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
                 dropout_seed=0, need_weights=True, average_attn_weights=True, output_gate=False, residual=False, layer_norm=False,
-                is_causal=False, causal_alignment="top_left", sliding_window=None, alibi=False, mask_value=None,
+                is_causal=False, causal_alignment="top_left", sliding_window=None, window_left=None, window_right=None,
+                alibi=False, mask_value=None,
                 fully_masked_rows="nan", head_gain=[])
 
 
@@ -78,11 +79,16 @@ def merged_mask(o, a, N, H, L, S):
         blocked = blocked | (back < 0)
     if o["sliding_window"]:
         blocked = blocked | (back.abs() >= o["sliding_window"])
+    if o["window_left"] is not None:
+        blocked = blocked | (back > o["window_left"])
+    if o["window_right"] is not None:
+        blocked = blocked | (-back > o["window_right"])
     if o["alibi"]:
         distance = back.clamp(min=0) if o["is_causal"] else back.abs()
         slopes = torch.tensor(published_alibi_slopes(H))
         parts.append((-slopes[:, None, None] * distance).expand(N, H, L, S))
-    if not (o["is_causal"] or o["sliding_window"] or o["alibi"] or mask is not None or padding is not None or lens is not None):
+    sides = o["window_left"] is not None or o["window_right"] is not None
+    if not (o["is_causal"] or o["sliding_window"] or sides or o["alibi"] or mask is not None or padding is not None or lens is not None):
         return None
     total = torch.zeros(N, H, L, S)
     for part in parts:

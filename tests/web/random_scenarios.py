@@ -164,6 +164,9 @@ def draw_mask(draw, s, sdpa, arrays):
     m = {"is_causal": draw.chance(0.25), "causal_alignment": draw.one_of("top_left", "bottom_right")}
     if draw.chance(0.2):
         m["sliding_window"] = draw.integer(1, 5)
+    elif draw.chance(0.2):
+        m["window_left"] = draw.one_of(None, draw.integer(0, 4))
+        m["window_right"] = draw.one_of(None, draw.integer(0, 4))
     if draw.chance(0.2):
         m["alibi"] = True
         m["alibi_scale"] = draw.one_of(1.0, 1.0, -0.5, draw.number(0, 3))
@@ -465,6 +468,8 @@ def options_of(case):
         "is_causal, bottom_right, L ≠ S": mask["is_causal"] and mask["causal_alignment"] == "bottom_right"
         and sizes["L"] != sizes["S"],
         "sliding_window": mask["sliding_window"] is not None,
+        "window of two sides": mask["window_left"] is not None and mask["window_right"] is not None,
+        "window with a bound ahead alone": mask["window_left"] is None and mask["window_right"] is not None,
         "alibi": mask["alibi"],
         "alibi, H no power of two": mask["alibi"] and sizes["H"] & (sizes["H"] - 1) != 0,
         "alibi_scale": mask["alibi"] and mask["alibi_scale"] != 1,

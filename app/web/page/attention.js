@@ -197,6 +197,13 @@ const Attention = (() => {
     return { keys: width, at: (n, h, l, s) => n * steps[0] + h * steps[1] + l * steps[2] + s * steps[3] };
   }
 
+  // How many keys behind and ahead of its own position a query sees.
+  function windowOf({ sliding_window: width, window_left: left, window_right: right }) {
+    const most = width ? width - 1 : Infinity;
+    const side = (wanted) => (wanted === null || wanted === undefined ? most : wanted);
+    return { behind: side(left), ahead: side(right) };
+  }
+
   // mask_bias[n,h,l,s]: every mask as what it adds, −∞ where it blocks. Appended columns are never blocked.
   // True blocks in multi_head_attention, and keeps in scaled_dot_product_attention.
   function mergeMasks(settings, leaves, shape, keys) {
@@ -209,7 +216,7 @@ const Attention = (() => {
     const slopes = mask.alibi ? alibiSlopes(heads, mask.alibi_scale) : null;
     const reader = given && maskReader(given, isModule, shape, keys);
     const added = (of, cell, trueBlocks) => (of.isBool ? ((cell !== 0) === trueBlocks ? -Infinity : 0) : cell);
-    const window = mask.sliding_window;
+    const { behind, ahead } = windowOf(mask);
     const bias = tensor(batch, heads, queries, allKeys);
     for (let n = 0; n < batch; n += 1)
       for (let h = 0; h < heads; h += 1)
@@ -220,7 +227,7 @@ const Attention = (() => {
             if (given) sum += s < reader.keys ? added(given, given.data[reader.at(n, h, l, s)], isModule) : -Infinity;
             if (padding) sum += added(padding, padding.data[n * keys + s], true);
             if (lens && s >= lens.data[lens.shape.length === 2 ? n * queries + l : n]) sum += -Infinity;
-            const isTooFar = window && (distance >= window || (!causal && -distance >= window));
+            const isTooFar = distance > behind || (!causal && -distance > ahead);
             if (isTooFar || (causal && distance < 0)) sum += -Infinity;
             if (slopes) sum += distance < 0 && causal ? 0 : -slopes[h] * Math.abs(distance);
             bias.data[((n * heads + h) * queries + l) * allKeys + s] = sum;
@@ -231,7 +238,8 @@ const Attention = (() => {
   const isCausal = ({ mask }) => mask.is_causal || mask.preset === "causal";
 
   const hasAnyMask = (settings, leaves) =>
-    Boolean(leaves.attn_mask || leaves.key_padding_mask || leaves.valid_lens || isCausal(settings) || settings.mask.sliding_window || settings.mask.alibi);
+    Boolean(leaves.attn_mask || leaves.key_padding_mask || leaves.valid_lens || isCausal(settings) || Number.isFinite(windowOf(settings.mask).behind) ||
+      Number.isFinite(windowOf(settings.mask).ahead) || settings.mask.alibi);
 
   // A finite fill takes the place of blocked scores; −∞ is added to them.
   function maskScores(scores, bias, fill) {

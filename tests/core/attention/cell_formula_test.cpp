@@ -99,6 +99,17 @@ TEST_CASE("what the options change is in the formula") {
                   {Id::layer_norm_output, {0, 1, 2}, "(residual_output[0,1,2] − mean) / √(variance + ε)"}});
 }
 
+TEST_CASE("a window of two sides names its bounds") {
+  AttentionInputs inputs = inputs_of_formulas();
+  inputs.options.window_left = 1;
+  const auto of_cell = [&](std::vector<Index> index) {
+    return formula(*reference_forward(inputs), Id::mask_bias, std::move(index));
+  };
+  CHECK(of_cell({0, 0, 1, 0}) == "mask_bias[0,0,1,0] = (−∞ if 0 < 1 − 1)");
+  inputs.options.window_right = 2;
+  CHECK(of_cell({0, 0, 1, 4}) == "mask_bias[0,0,1,4] = (−∞ if 4 < 1 − 1 or 4 > 1 + 2)");
+}
+
 TEST_CASE("a merged mask names every mask that had a say, and appended columns name none") {
   AttentionInputs inputs = inputs_of_formulas();
   inputs.options.is_causal = true;

@@ -117,6 +117,8 @@ AttentionOptions read_options(const Json& json) {
   read(json, "layer_norm", o.layer_norm);
   read(json, "is_causal", o.is_causal);
   read(json, "sliding_window", o.sliding_window);
+  read(json, "window_left", o.window_left);
+  read(json, "window_right", o.window_right);
   read(json, "alibi", o.alibi);
   read(json, "mask_value", o.mask_value);
   read(json, "head_gain", o.head_gain);

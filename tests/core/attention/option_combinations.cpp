@@ -246,7 +246,13 @@ std::vector<std::vector<NamedChange>> shared_changes() {
       {{"temperature", [](auto& in) { in.options.temperature = 2.5; }}},
       {{"softcap", [](auto& in) { in.options.softcap = 1.5; }}},
       {{"causal", [](auto& in) { in.options.is_causal = true; }}, {"causal at the bottom right", bottom_right}},
-      {{"sliding window", [](auto& in) { in.options.sliding_window = 2; }}},
+      {{"sliding window", [](auto& in) { in.options.sliding_window = 2; }},
+       {"window of two sides",
+        [](auto& in) {
+          in.options.window_left = 0;
+          in.options.window_right = 1;
+        }},
+       {"window with a bound behind alone", [](auto& in) { in.options.window_left = 1; }}},
       {{"ALiBi", [](auto& in) { in.options.alibi = true; }},
        {"ALiBi, scaled",
         [](auto& in) {

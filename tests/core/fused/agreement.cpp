@@ -91,7 +91,8 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
                                 qk_norm, qk_norm_kind, qk_norm_offset, qk_norm_epsilon, temperature, sink,
                                 dropout, dropout_seed, need_weights, average_attn_weights, output_gate,
                                 residual, layer_norm] = of_layer;
-  [[maybe_unused]] const auto& [is_causal, causal_alignment, sliding_window, alibi, alibi_scale] = of_positions;
+  [[maybe_unused]] const auto& [is_causal, causal_alignment, sliding_window, window_left, window_right, alibi,
+                                alibi_scale] = of_positions;
   const AttentionSizes s = attention_sizes(first);
   std::vector<FollowingInputs> all;
   const auto add = [&](const char* name, FirstStage from, auto&& change) {
@@ -160,7 +161,19 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   add("causal", attention, [](Options& o, Arrays&) { o.is_causal = !o.is_causal; });
   add("causal_alignment", attention,
       [](Options& o, Arrays&) { o.causal_alignment = CausalAlignment::bottom_right; });
-  add("window", attention, [](Options& o, Arrays&) { o.sliding_window = 9; });
+  add("window", attention, [](Options& o, Arrays&) {
+    drop_window(o);
+    o.sliding_window = 9;
+  });
+  add("window of two sides", attention, [](Options& o, Arrays&) {
+    o.sliding_window.reset();
+    o.window_left = 5;
+    o.window_right = 40;
+  });
+  add("window with a bound ahead alone", attention, [](Options& o, Arrays&) {
+    o.sliding_window.reset();
+    o.window_right = 3;
+  });
   if (rotary_base) {
     add("neighbours in pairs", attention,
         [](Options& o, Arrays&) { o.rotary_pairs = RotaryPairs::neighbours; });

@@ -193,11 +193,12 @@ TEST_CASE("a whole layer keeps nine tenths of a card's processors at work, or wh
 
 TEST_CASE("a causal mask and a window leave a card nearly as busy, soon where many groups skip everything") {
   for (const SimulatedCard::Properties& properties : cards) {
-    for (const PositionReach reach : {PositionReach{.causal = true}, PositionReach{.window = 700},
-                                      PositionReach{.causal = true, .window = 300}}) {
+    constexpr Index all = PositionWindow::unbounded;
+    for (const PositionReach reach : {PositionReach{.seen = {all, 0}}, PositionReach{.seen = {699, 699}},
+                                      PositionReach{.seen = {299, 0}}}) {
       const Layer layer{4096, 32, 8192, reach};
       CAPTURE(name_of(layer, properties));
-      CAPTURE(reach.window);
+      CAPTURE(reach.seen.behind);
       SimulatedCard card(properties);
       GpuWork work(card);
       const double first = busy_share(work, layer, card, properties);
@@ -214,7 +215,7 @@ TEST_CASE("a frame waits for at most ten milliseconds of work, and no work group
     for (Layer layer : layers(properties.speed < 1e7 ? 1024 : 8192)) {
       for (const bool causal : {false, true}) {
         for (const int calls : {1, 3}) {
-          if (causal) layer.reach = PositionReach{.causal = true};
+          if (causal) layer.reach = PositionReach{.seen = {.ahead = 0}};
           CAPTURE(name_of(layer, properties));
           CAPTURE(causal);
           CAPTURE(calls);

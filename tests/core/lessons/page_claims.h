@@ -18,7 +18,8 @@ struct PageClaim {
 std::span<const PageClaim> page_claims();
 // Those among them of the pages whose models are trained when they open.
 std::vector<PageClaim> training_claims();
-// Those of the lesson on what changed since 2017.
+// Those of the lesson on what changed since 2017, and those among them of its pages from the cap on.
 std::vector<PageClaim> since_claims();
+std::vector<PageClaim> since_softmax_claims();
 
 }  // namespace headwise::lessons_test

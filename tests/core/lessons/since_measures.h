@@ -1,0 +1,48 @@
+// What the claims of the lesson on what changed since 2017 measure on a page.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "tests/core/lessons/page_measures.h"
+
+namespace headwise::lessons_test {
+
+using Row = std::vector<double>;
+
+// Numbers that are not finite claim nothing.
+bool same(double a, double b, double share = 1e-3);
+bool says_count(See s, Index count);
+// A number of an expression: without digits after the point if it is whole.
+bool says_result(See s, double number);
+Index last_query(See s);
+// The row of a query or key, of batch 0; of a tensor without heads if `head` is −1.
+Row row_of(See s, const TensorPtr& tensor, Index head, Index at);
+double product(const Row& a, const Row& b);
+double length(const Row& row);
+// The largest difference of rows 0 and 5; NaN if one is missing.
+double apart(See s, const TensorPtr& tensor, Index head = -1);
+bool no_position_added(See s);
+
+Row frequencies(See s);
+// The row, with each pair of columns turned by its angle at this position.
+Row turned(See s, Row row, double position, double factor);
+const TensorPtr& before_rotation(See s, const TensorPtr& normed, const TensorPtr& heads);
+// Whether q and k are rotated by their positions.
+bool rotated(See s);
+bool every_pair_rotated(See s);
+Row normalised_row(Row row, NormKind kind, double epsilon);
+
+bool causal_and_no_more(See s);
+// The weights are those of softmax(q·kᵀ/√D) under a causal mask, with q and k made of the heads' rows.
+bool causal_softmax_of(See s, const std::function<Row(Row row, Index position)>& made);
+// Whether the last row of q is split into heads, and nothing more.
+bool splits(See s);
+// The weighted sum, concat and W_O, in the last row; a gate may stand before W_O.
+bool joins(See s);
+// query · W_gᵀ + b_g, of batch 0.
+double gate_number(See s, Index query, Index column);
+// Whether each number of concat is multiplied by σ of its gate's.
+bool gated(See s);
+
+}  // namespace headwise::lessons_test
