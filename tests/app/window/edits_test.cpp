@@ -88,7 +88,7 @@ TEST_CASE("letters beside an emoji leave its bytes alone") {
 }
 
 TEST_CASE("sizes are typed, and the picture follows") {
-  WINDOW_OR_SKIP(bench, open_window(900, 1340));
+  WINDOW_OR_SKIP(bench, open_window(900, 1440));
   const TracePtr before = bench.session().trace_ptr();
   type_into(bench, "setup/num_heads", "4");
   CHECK(bench.trace().options.num_heads == 4);
