@@ -1,5 +1,6 @@
 // Which row is followed, where each picture shows it, and what is said of it at every step.
 
+#include <fmt/format.h>
 #include <cmath>
 
 #include "app/content/followed_token.h"
