@@ -23,6 +23,8 @@ uniform int padding_at;         // (N,S), what is added; −1: none, as in the n
 uniform int valid_lens_at;      // integers; as floats, which they look like, a GPU might make 0 of them
 uniform uvec2 valid_lens_step;  // of n and query
 uniform int slopes_at;          // of ALiBi, a head each
+uniform int relative_at;        // a head each: what keys −reach … reach places after the query get; those further away, the same as there
+uniform int relative_reach;
 
 #define INFINITY uintBitsToFloat(0x7F800000u)
 #define NOT_A_NUMBER uintBitsToFloat(0x7FC00000u)
@@ -37,6 +39,7 @@ struct MaskRow {
   int position;   // that of the key which stands at the place of the query
   int valid;      // keys from here on are blocked
   float slope;    // of ALiBi
+  int relative;   // the place of the bias of its own position
   uint attn_mask; // the cell of its key 0
   uint padding;   // the place of its key 0 in mask_data
 };
@@ -48,6 +51,7 @@ MaskRow mask_row(uint n, uint h, uint query) {
   if (valid_lens_at >= 0)
     row.valid = int(mask_data[uint(valid_lens_at) + n * valid_lens_step.x + query * valid_lens_step.y]);
   row.slope = slopes_at >= 0 ? uintBitsToFloat(mask_data[uint(slopes_at) + h]) : 0.0;
+  row.relative = relative_at + int(h) * (2 * relative_reach + 1) + relative_reach;
   row.attn_mask = n * attn_mask_step.x + h * attn_mask_step.y + query * attn_mask_step.z - attn_mask_base;
   row.padding = uint(padding_at) + n * given_keys;
   return row;
@@ -70,6 +74,7 @@ float mask_bias(MaskRow row, uint key) {
   }
   if (padding_at >= 0) sum += uintBitsToFloat(mask_data[row.padding + key]);
   if (slopes_at >= 0) sum -= row.slope * float(abs(distance));
+  if (relative_at >= 0) sum += uintBitsToFloat(mask_data[uint(row.relative + clamp(-distance, -relative_reach, relative_reach))]);
   return blocked ? sum - INFINITY : sum;
 }
 

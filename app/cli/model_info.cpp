@@ -71,6 +71,7 @@ std::vector<std::string> without_numbers(std::vector<std::string> sentences) {
 nlohmann::ordered_json positions_json(const LayerAttention& attention) {
   if (attention.rotary) return "rotary";
   if (attention.alibi) return "ALiBi";
+  if (attention.relative_bias) return "relative";
   return nullptr;
 }
 
@@ -124,6 +125,8 @@ std::string described(const AttentionLayer& layer) {
     text += attention.alibi_scale == 1.0
                 ? ", ALiBi positions"
                 : fmt::format(", ALiBi positions (times {:g})", attention.alibi_scale);
+  if (const auto& bias = attention.relative_bias)
+    text += fmt::format(", relative positions ({} buckets, to {})", bias->buckets, bias->max_distance);
   if (attention.rotary) text += fmt::format(", rotary positions ({})", rotary_text(*attention.rotary));
   return text + fmt::format("\n    {}", layout_name(layer.layout));
 }

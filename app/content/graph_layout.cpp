@@ -31,7 +31,7 @@ constexpr auto drawn = std::to_array<DrawnTensor>({
     {Id::query, -1.0}, {Id::key}, {Id::value, 1.0}, {Id::q, -1.0}, {Id::k}, {Id::v, 1.0},
     {Id::q_heads, -1.0}, {Id::k_heads}, {Id::v_heads, 1.0}, {Id::q_normed, -1.0}, {Id::k_normed},
     {Id::q_rotary, -1.0}, {Id::k_rotary},
-    {Id::scores, -0.5}, {Id::scaled_scores, -0.5}, {Id::mask_bias, 0.4}, {Id::masked_scores, -0.5},
+    {Id::scores, -0.5}, {Id::scaled_scores, -0.5}, {Id::position_bias, 1.0}, {Id::mask_bias, 0.4}, {Id::masked_scores, -0.5},
     {Id::attn_weights, -0.5}, {Id::dropped_weights, -0.5}, {Id::head_output}, {Id::concat},
     {Id::output_gate, 1.0}, {Id::gated_concat}, {Id::output},
     {Id::residual_output}, {Id::layer_norm_output}});
@@ -106,8 +106,9 @@ struct GraphBuilder {
         if (edge.to == to)
           layout.nodes[to].column = std::max(layout.nodes[to].column, layout.nodes[edge.from].column + 1);
     // What feeds only a later node goes just left of it: the merged masks next to the scaled scores.
-    for (const auto& [source, made] :
-         {std::pair(Id::mask_bias, Id::masked_scores), {Id::output_gate, Id::gated_concat}})
+    for (const auto& [source, made] : {std::pair(Id::mask_bias, Id::masked_scores),
+                                       {Id::position_bias, Id::mask_bias},
+                                       {Id::output_gate, Id::gated_concat}})
       if (const std::size_t from = find(source), to = find(made);
           from < layout.nodes.size() && to < layout.nodes.size())
         layout.nodes[from].column = layout.nodes[to].column - 1;
@@ -119,6 +120,7 @@ constexpr std::array known_sizes{
     Id::masked_scores,
     Id::scaled_scores,
     Id::mask_bias,
+    Id::position_bias,
     Id::dropped_weights,
     Id::residual_output,
     Id::layer_norm_output,

@@ -72,6 +72,23 @@ void draw_alibi(SetupRows& rows) {
   rows.number(setup_setting("setup/alibi_scale"), mask.alibi_scale);
 }
 
+void draw_relative_bias(SetupRows& rows) {
+  std::optional<RelativeBias>& bias = rows.scenario().attention.relative_bias;
+  if (!rows.rare("setup/relative_bias", bias.has_value())) return;
+  constexpr std::array<std::string_view, 3> kinds{"off", "behind", "both ways"};
+  int kind = !bias ? 0 : bias->bidirectional ? 2 : 1;
+  if (!rows.choice(setup_row("setup/relative_bias"), kinds, kind)) return;
+  if (kind == 0) {
+    bias.reset();
+  } else {
+    RelativeBias chosen = bias.value_or(RelativeBias{});
+    chosen.bidirectional = kind == 2;
+    bias = chosen;
+  }
+  rows.edited("setup/relative_bias", fmt::format("relative bias {}", kinds[static_cast<std::size_t>(kind)]),
+              false);
+}
+
 void draw_fully_masked_rows(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
   if (!rows.rare("setup/fully_masked_rows", mask.fully_masked_rows.has_value())) return;
@@ -203,6 +220,7 @@ void draw_setup_mask(SetupRows& rows) {
       rows.optional_integer(setup_row(id), mask.*side, "all", {.drag_least = 0, .drag_most = 4096});
 
   draw_alibi(rows);
+  draw_relative_bias(rows);
   if (rows.rare("setup/fill", mask.value.has_value()))
     rows.number(setup_setting("setup/fill"), mask.value, "−∞");
   draw_fully_masked_rows(rows);

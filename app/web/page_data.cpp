@@ -58,14 +58,16 @@ PageJson sizes_json(const AttentionSizes& s) {
           {"H", s.heads}, {"G", s.kv_heads}, {"D", s.head_dim}, {"Dv", s.v_head_dim}};
 }
 
+PageJson map_json(const AxisMap& map) {
+  PageJson terms = PageJson::array();
+  for (const AxisTerm& term : map.terms)
+    terms.push_back({term.variable, term.divide, term.modulus, term.times, term.mirrored ? 1 : 0});
+  return {{"offset", map.offset}, {"terms", std::move(terms)}};
+}
+
 PageJson operand_json(const Operand& operand) {
   PageJson axes = PageJson::array();
-  for (const AxisMap& map : operand.axes) {
-    PageJson terms = PageJson::array();
-    for (const AxisTerm& term : map.terms)
-      terms.push_back({term.variable, term.divide, term.modulus, term.times, term.mirrored ? 1 : 0});
-    axes.push_back({{"offset", map.offset}, {"terms", std::move(terms)}});
-  }
+  for (const AxisMap& map : operand.axes) axes.push_back(map_json(map));
   return {{"tensor", to_string(operand.tensor)}, {"axes", std::move(axes)}};
 }
 
@@ -79,6 +81,9 @@ PageJson rule_json(const Rule& rule) {
       where.push_back({condition.axis, condition.range.begin, condition.range.end});
     products.push_back(
         {{"factors", std::move(factors)}, {"sums", std::move(sums)}, {"where", std::move(where)}});
+    if (const auto& band = product.band)
+      products.back()["band"] = {map_json(band->row), map_json(band->column), band->ahead.begin,
+                                 band->ahead.end};
     if (!product.label.empty()) products.back()["label"] = product.label;
     if (product.combine_override) products.back()["combine"] = combine_word(*product.combine_override);
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "core/attention/relative_bias.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/task_threads.h"
 
@@ -54,6 +55,7 @@ class Rows {
       : bias_(mask_bias.values<T>()), shape_(mask_bias.shape()), keys_(keys) {}
 
   Index heads() const { return shape_.size(1); }
+  Index keys() const { return keys_; }
 
   // Rows are independent and distributed over the available threads.
   template <class F>
@@ -144,7 +146,21 @@ void add_alibi(Rows<T>& rows, const AttentionOptions& options, Index offset) {
   });
 }
 
+template <class T>
+void add_relative_bias(Rows<T>& rows, const RelativeBias& bias, const Tensor& weight, Index queries,
+                       Index offset) {
+  const RelativeBiasTable table(bias, weight, rows.keys() + queries);
+  rows.for_each([&](Index, Index h, Index l, std::span<T> row) {
+    for (Index s = 0; s < static_cast<Index>(row.size()); ++s)
+      row[static_cast<std::size_t>(s)] += static_cast<T>(table(h, s - l - offset));
+  });
+}
+
 }  // namespace
+
+GivenMasks given_masks(const TraceTensors& t) {
+  return {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get(), t.relative_bias_weight.get()};
+}
 
 std::optional<AttnMaskView> view_attn_mask(Op op, const Shape& mask, Index batch, Index heads, Index queries,
                                            Index keys) {
@@ -194,8 +210,7 @@ bool only_zeros_and_ones(const Tensor& mask) {
 }
 
 bool has_any_mask(const AttentionOptions& options, const GivenMasks& given) {
-  return given.attn_mask || given.key_padding_mask || given.valid_lens ||
-         seen_by_position(options).bounds() || options.alibi;
+  return given.attn_mask || given.key_padding_mask || given.valid_lens || depends_on_distance(options);
 }
 
 Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Shape mask_bias, Index keys,
@@ -222,6 +237,8 @@ Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Sha
     if (given.valid_lens) block_beyond_valid_lens(rows, *given.valid_lens, queries);
     if (seen_by_position(options).bounds()) block_by_position(rows, options, offset);
     if (options.alibi) add_alibi(rows, options, offset);
+    if (options.relative_bias)
+      add_relative_bias(rows, *options.relative_bias, *given.relative_bias_weight, queries, offset);
   });
   return bias;
 }
@@ -253,6 +270,11 @@ Tensor attn_mask_gradient(Op op, const Tensor& grad_mask_bias, const Shape& attn
   return sum_over_view(grad_mask_bias,
                        view_attn_mask(op, attn_mask, bias.size(0), bias.size(1), bias.size(2), keys).value(),
                        attn_mask);
+}
+
+Tensor sum_over_batch(const Tensor& grad_mask_bias, const Shape& position_bias, Index keys) {
+  const std::vector<Index> steps = position_bias.strides();
+  return sum_over_view(grad_mask_bias, AttnMaskView{0, steps[1], steps[2], 1, keys}, position_bias);
 }
 
 Tensor key_padding_mask_gradient(const Tensor& grad_mask_bias, const Shape& key_padding_mask) {

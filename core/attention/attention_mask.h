@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/attention/attention_options.h"
+#include "core/attention/tensor_names.h"
 #include "core/tensor/shape.h"
 #include "core/tensor/tensor.h"
 
@@ -23,14 +24,16 @@ double alibi_bias(double slope, Index distance, bool is_causal);
 // Merges all masks of one attention into a bias that is added to the scaled scores. Sources:
 // F.multi_head_attention_forward (attn_mask, key_padding_mask), F.scaled_dot_product_attention and ONNX
 // Attention (boolean masks with the opposite meaning, broadcasting, masks shorter than S), d2l (valid_lens),
-// Mistral (sliding window), ALiBi.
+// Mistral (sliding window), ALiBi, T5 (relative biases).
 
 // Null if there is no such mask. A blocking boolean cell counts as -inf, a float is added as it is.
 struct GivenMasks {
-  const Tensor* attn_mask = nullptr;         // bool, f32 or f64; shapes: AttnMaskView
-  const Tensor* key_padding_mask = nullptr;  // (N,S), bool (True is ignored), f32 or f64
-  const Tensor* valid_lens = nullptr;        // (N) or (N,L), i64: key j takes part if j < len
+  const Tensor* attn_mask = nullptr;             // bool, f32 or f64; shapes: AttnMaskView
+  const Tensor* key_padding_mask = nullptr;      // (N,S), bool (True is ignored), f32 or f64
+  const Tensor* valid_lens = nullptr;            // (N) or (N,L), i64: key j takes part if j < len
+  const Tensor* relative_bias_weight = nullptr;  // (buckets,H), if options.relative_bias is set
 };
+GivenMasks given_masks(const TraceTensors& tensors);
 
 // How an attn_mask maps onto (N,H,L,S): a step of 0 repeats. Multi-head attention takes (L,S) and (N·H,L,S),
 // index n·H + h. Scaled dot-product attention takes anything that broadcasts to (N,H,L,S) from the right, and
@@ -65,6 +68,10 @@ Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Sha
 // d attn_mask, in its own shape: d mask_bias (N,H,L,S′) summed over the axes along which the mask repeats.
 // `keys` is S.
 Tensor attn_mask_gradient(Op op, const Tensor& grad_mask_bias, const Shape& attn_mask, Index keys);
+
+// d position_bias: d mask_bias summed over the batch, 0 in the columns from `keys` on;
+// its shape is (1,H,L,S′).
+Tensor sum_over_batch(const Tensor& grad_mask_bias, const Shape& position_bias, Index keys);
 
 // d key_padding_mask[n,s] = Σ_{h,l} d mask_bias[n,h,l,s]; its shape is (N,S).
 Tensor key_padding_mask_gradient(const Tensor& grad_mask_bias, const Shape& key_padding_mask);

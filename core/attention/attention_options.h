@@ -26,6 +26,14 @@ enum class NormKind { rms, layer, l2 };
 // Which two of a head's R rotated columns are a pair: j and j + R/2 (Llama), or 2j and 2j + 1 (GPT-J).
 enum class RotaryPairs { halves, neighbours };
 
+// T5's learned biases by distance (core/attention/relative_bias.h).
+struct RelativeBias {
+  Index buckets = 32;         // ≥ 2; bidirectional: ≥ 4, half of them for keys ahead of the query
+  Index max_distance = 128;   // from here on all distances are in the last bucket; > those with a bucket each
+  bool bidirectional = true;  // false: keys ahead are in bucket 0, as in a causal decoder
+  friend bool operator==(const RelativeBias&, const RelativeBias&) = default;
+};
+
 struct IntegerRange {
   std::int64_t least = 0;
   bool contains(std::int64_t value) const { return value >= least; }
@@ -92,6 +100,8 @@ struct LayerOptions {
   // A learned logit beside each row of masked scores, whose weight is dropped (gpt-oss): one for every head,
   // or one each; empty: none. In a trace it is the tensor `sinks`.
   std::vector<double> sink;
+  // position_bias is added to the scaled scores; its numbers are those of relative_attention_bias.weight.
+  std::optional<RelativeBias> relative_bias;
   double dropout = 0.0;  // survivors are divided by 1-p
   std::uint64_t dropout_seed = 0;
   bool need_weights = true;
@@ -149,6 +159,11 @@ struct AttentionOptions : OperatorOptions, LayerOptions, PositionOptions {
   friend bool operator==(const AttentionOptions&, const AttentionOptions&) = default;
 };
 
+// Whether what is added to a score depends on how far its query and key are apart.
+inline bool depends_on_distance(const AttentionOptions& o) {
+  return seen_by_position(o).bounds() || o.alibi || o.relative_bias;
+}
+
 // What else holds for an option: whoever treats some options differently asks for it here, and lists none.
 enum OptionTrait : unsigned {
   set_by_layer = 1,        // a model's layer sets it
@@ -183,6 +198,7 @@ void visit_layer_options(Visit&& visit) {
   visit(OptionRow{"qk_norm_epsilon", set_by_layer | module_only}, &O::qk_norm_epsilon, not_negative);
   visit(OptionRow{"temperature", read_behind_split | not_in_pytorch}, &O::temperature, above_zero);
   visit(OptionRow{"sink", set_by_layer | not_in_pytorch}, &O::sink, any_number);
+  visit(OptionRow{"relative_bias", set_by_layer | not_in_pytorch}, &O::relative_bias);
   visit(OptionRow{"dropout"}, &O::dropout, unit_interval);
   visit(OptionRow{"dropout_seed"}, &O::dropout_seed);
   visit(OptionRow{"need_weights", read_last}, &O::need_weights);

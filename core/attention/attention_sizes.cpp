@@ -53,15 +53,17 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
   if (id == TensorId::q_normed && options.qk_norm == QkNorm::whole) letters = "(N,L,H·D)";
   if (id == TensorId::k_normed && options.qk_norm == QkNorm::whole) letters = "(N,S,G·D)";
   const auto size_of = [&](std::string_view letter) {
-    return letter == "N"    ? s.batch
-           : letter == "L"  ? s.queries
-           : letter == "S"  ? s.keys
-           : letter == "S′" ? s.all_keys
-           : letter == "E"  ? s.embed_dim
-           : letter == "H"  ? s.heads
-           : letter == "G"  ? s.kv_heads
-           : letter == "D"  ? s.head_dim
-                            : s.v_head_dim;
+    return letter == "N"         ? s.batch
+           : letter == "1"       ? 1
+           : letter == "buckets" ? options.relative_bias.value_or(RelativeBias{}).buckets
+           : letter == "L"       ? s.queries
+           : letter == "S"       ? s.keys
+           : letter == "S′"      ? s.all_keys
+           : letter == "E"       ? s.embed_dim
+           : letter == "H"       ? s.heads
+           : letter == "G"       ? s.kv_heads
+           : letter == "D"       ? s.head_dim
+                                 : s.v_head_dim;
   };
   std::vector<Axis> axes;
   letters = letters.substr(1, letters.size() - 2);

@@ -89,6 +89,10 @@ std::string factors_text(const Product& product, std::span<const Index> index) {
   return join(factors, " · ");
 }
 
+std::string signed_text(Index number) {
+  return number < 0 ? fmt::format("−{}", -number) : fmt::format("{}", number);
+}
+
 // "Σ_d ", "Σ_{n,l} ", "Σ_{h=2…3,l} ", or empty.
 std::string sum_sign(const Product& product, std::span<const Index> index) {
   std::vector<std::string> letters;
@@ -99,6 +103,13 @@ std::string sum_sign(const Product& product, std::span<const Index> index) {
                                  : fmt::format("{}={}…{}", axis.letter, shift, shift + axis.size - 1));
   }
   if (letters.empty()) return {};
+  if (const auto& band = product.band) {  // "Σ_{l,s: −3 ≤ s − l ≤ −2} "
+    const std::vector<ShownSum> sums = shown_sums(product, index);
+    letters.back() += fmt::format(": {} ≤ {} − {} ≤ {}", signed_text(band->ahead.begin),
+                                  axis_text(band->column, index, sums), axis_text(band->row, index, sums),
+                                  signed_text(band->ahead.end - 1));
+    plain = false;
+  }
   return plain && letters.size() == 1 ? fmt::format("Σ_{} ", letters[0])
                                       : fmt::format("Σ_{{{}}} ", join(letters, ","));
 }

@@ -192,7 +192,14 @@ void append_terms(const Trace& trace, const Rule& rule, const Product& product,
   terms.reserve(terms.size() + static_cast<std::size_t>(count));
   std::vector<Index> variables = index;
   variables.resize(index.size() + product.sums.size());
-  for (Index i = 0; i < count; ++i) {
+  const auto next = [&] {
+    for (std::size_t v = variables.size(); v-- > index.size();) {
+      if (++variables[v] < product.sums[v - index.size()].size) break;
+      variables[v] = 0;
+    }
+  };
+  for (Index i = 0; i < count; ++i, next()) {
+    if (!holds_at(product, variables)) continue;
     Term& term = terms.emplace_back();
     term.label = product.label;
     term.value = 1.0;
@@ -206,10 +213,6 @@ void append_terms(const Trace& trace, const Rule& rule, const Product& product,
     }
     if (rule.combine == Combine::merge_masks)
       term.value = mask_contribution(trace, product, index, term.value);
-    for (std::size_t v = variables.size(); v-- > index.size();) {
-      if (++variables[v] < product.sums[v - index.size()].size) break;
-      variables[v] = 0;
-    }
   }
 }
 
@@ -226,14 +229,16 @@ void add_sources(const Product& product, const std::vector<Index>& index, std::v
     if (sum.size == 0) return;
     ranges.push_back({0, sum.size});
   }
-  for (const Operand& factor : product.factors) {
-    BoxRef box{factor.tensor, {}, {}};
-    for (const AxisMap& map : factor.axes) {
-      const Interval interval = mapped_interval(map, ranges);
-      box.begin.push_back(interval.begin);
-      box.end.push_back(interval.end);
+  for (const std::vector<Interval>& part : ranges_in_band(product, ranges)) {
+    for (const Operand& factor : product.factors) {
+      BoxRef box{factor.tensor, {}, {}};
+      for (const AxisMap& map : factor.axes) {
+        const Interval interval = mapped_interval(map, part);
+        box.begin.push_back(interval.begin);
+        box.end.push_back(interval.end);
+      }
+      add_uncovered_box(boxes, std::move(box));
     }
-    add_uncovered_box(boxes, std::move(box));
   }
 }
 
@@ -297,12 +302,13 @@ std::vector<BoxRef> boxes_of(const Rule& rule, const std::vector<std::vector<Int
 std::vector<BoxRef> cells_made_from(const Rule& rule, TensorName tensor, const std::vector<Index>& index) {
   std::vector<BoxRef> boxes;
   for (const Product& product : rule.products) {
-    const std::vector<Interval> ranges = variable_ranges(rule, product);
     for (const Operand& factor : product.factors) {
       if (factor.tensor != tensor) continue;
-      const auto values = variables_leading_to(index, factor.axes, ranges);
-      if (std::ranges::any_of(values, [](const auto& intervals) { return intervals.empty(); })) continue;
-      for (BoxRef& box : boxes_of(rule, values)) add_uncovered_box(boxes, std::move(box));
+      for (const std::vector<Interval>& ranges : ranges_in_band(product, variable_ranges(rule, product))) {
+        const auto values = variables_leading_to(index, factor.axes, ranges);
+        if (std::ranges::any_of(values, [](const auto& intervals) { return intervals.empty(); })) continue;
+        for (BoxRef& box : boxes_of(rule, values)) add_uncovered_box(boxes, std::move(box));
+      }
     }
   }
   return boxes;

@@ -231,7 +231,8 @@ std::vector<BoxRef> boxes_read(const Rule& rule, const BoxRef& box) {
       ranges[axis] = {std::max(ranges[axis].begin, box.begin[axis]), std::min(ranges[axis].end, box.end[axis])};
     }
     if (std::ranges::any_of(ranges, [](const Interval& range) { return range.empty(); })) continue;
-    for (const Operand& factor : product.factors) add_image(factor, ranges, boxes);
+    for (const std::vector<Interval>& part : ranges_in_band(product, ranges))
+      for (const Operand& factor : product.factors) add_image(factor, part, boxes);
   }
   return boxes;
 }
@@ -243,12 +244,14 @@ std::vector<BoxRef> boxes_made_from(const Rule& rule, const BoxRef& box) {
   for (const Product& product : rule.products) {
     const std::vector<Interval> ranges = variable_ranges(rule, product);
     if (std::ranges::any_of(ranges, [](const Interval& range) { return range.empty(); })) continue;
-    Values all;
-    for (const Interval& range : ranges) all.push_back({range});
     for (const Operand& factor : product.factors) {
       if (factor.tensor != box.tensor) continue;
-      for (const Values& values : values_leading_into(factor, box, all))
-        for (BoxRef& made : boxes_of(rule, values)) add_box(boxes, std::move(made));
+      for (const std::vector<Interval>& part : ranges_in_band(product, ranges)) {
+        Values all;
+        for (const Interval& range : part) all.push_back({range});
+        for (const Values& values : values_leading_into(factor, box, all))
+          for (BoxRef& made : boxes_of(rule, values)) add_box(boxes, std::move(made));
+      }
     }
   }
   return boxes;

@@ -11,6 +11,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/refusals.h"
+#include "core/attention/relative_bias.h"
 #include "core/attention/trace_warnings.h"
 
 namespace headwise {
@@ -219,6 +220,22 @@ void check_sinks(const AttentionInputs& inputs, const AttentionSizes& s) {
                           "a head without a sink has a very negative number, as −1e30"});
 }
 
+// A number for each head and bucket, if and only if they are asked for.
+void check_relative_bias(const AttentionInputs& inputs, const AttentionSizes& s) {
+  const std::optional<RelativeBias>& bias = inputs.options.relative_bias;
+  const TensorPtr& weight = inputs.tensors.relative_bias_weight;
+  const char* const name = "relative_attention_bias.weight";
+  require(bias || !weight, {name, "nothing is computed from it", weight ? weight->shape().sizes_text() : "",
+                            "relative_bias with its buckets", "set relative_bias, or leave it out"});
+  if (!bias) return;
+  const std::string wrong = relative_bias_problem(*bias);
+  require(wrong.empty(), {"relative_bias", wrong, "", "", ""});
+  const Shape expected{{"buckets", bias->buckets}, {"H", s.heads}};
+  require(weight != nullptr, {name, "the parameter is missing", "", letters_and_sizes(expected),
+                              "give it, or set relative_bias to null"});
+  expect_shape(name, *weight, expected, "one row for each bucket, one column for each head");
+}
+
 void check_head_counts(Index heads, Index kv_heads) {
   require(kv_heads > 0 && heads % kv_heads == 0,
           {"num_heads", "key/value heads must serve equal numbers of query heads",
@@ -396,6 +413,7 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
   refusals.run([&] { check_qk_norm(inputs, s); });
   refusals.run([&] { check_output_gate(inputs, s); });
   refusals.run([&] { check_sinks(inputs, s); });
+  refusals.run([&] { check_relative_bias(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();
@@ -406,7 +424,7 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
   const AttentionOptions& o = inputs.options;
   check_options(o, true);
   for (const TensorEntry& entry : tensor_entries()) {
-    require(entry.role != TensorRole::parameter || entry.id == TensorId::sinks || !(t.*(entry.member)),
+    require(entry.role != TensorRole::parameter || is_of_both_operators(entry.id) || !(t.*(entry.member)),
             {std::string(entry.name), "scaled_dot_product_attention has no such parameter", "", "",
              "choose multi_head_attention, or leave it out"});
   }
@@ -432,6 +450,7 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
   Refusals refusals;
   refusals.run([&] { check_rotary_embedding(inputs, s); });
   refusals.run([&] { check_sinks(inputs, s); });
+  refusals.run([&] { check_relative_bias(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();

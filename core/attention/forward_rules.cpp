@@ -3,6 +3,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/output_gate.h"
+#include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
@@ -55,6 +56,8 @@ class Declaration {
       case Id::scaled_scores:
         rule_.combine = Combine::scale;
         return add({same_cell(Id::scores)});
+      case Id::position_bias:
+        return declare_position_bias();
       case Id::mask_bias:
         rule_.combine = Combine::merge_masks;
         rule_.products = mask_products(trace_);
@@ -204,12 +207,23 @@ class Declaration {
   }
 
   void declare_masked_scores() {
-    const TraceTensors& t = trace_.tensors;
-    if (!has_any_mask(trace_.options, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()}))
-      return copy(Id::scaled_scores);
+    if (!has_any_mask(trace_.options, given_masks(trace_.tensors))) return copy(Id::scaled_scores);
     rule_.combine = Combine::add_mask;
     add({same_cell(Id::scaled_scores)});
     add({same_cell(Id::mask_bias)});
+  }
+
+  // 'nhls': a head's number for the bucket that the distance is in; 0 in appended columns
+  void declare_position_bias() {
+    using namespace in_heads;
+    rule_.combine = Combine::copy;
+    const Index offset = causal_offset(trace_.options.causal_alignment, sizes_.queries, sizes_.keys);
+    for (const RelativeBucket& run :
+         relative_buckets(*trace_.options.relative_bias, 1 - offset - sizes_.queries, sizes_.keys - offset)) {
+      add({operand(Id::relative_bias_weight, {axis_fixed(run.bucket), axis_of(h)})}, {},
+          {{column, {0, sizes_.keys}}});
+      rule_.products.back().band = Band{axis_of(row, offset), axis_of(column), {run.begin, run.end}};
+    }
   }
 
   // The masked scores of a row of (N,H,L), or of the row of a cell of (N,H,L,S′): summed over the last

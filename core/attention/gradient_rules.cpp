@@ -197,7 +197,8 @@ class GradientDeclaration {
   // Back through a function on top of the products; dP, P, dy and y are its gradient and its result.
   void pass_through(const Reader& reader) {
     const TensorName result = reader.rule.result, gradient{result.id, true};
-    const TensorName source = reader.rule.products.front().factors.front().tensor;
+    const std::vector<Operand>& first = reader.rule.products.front().factors;
+    const TensorName source = first.empty() ? TensorName() : first.front().tensor;  // none: a causal mask's
     switch (reader.rule.combine) {
       case Combine::given:
         return;

@@ -105,6 +105,10 @@ std::vector<Product> mask_products(const Trace& trace) {
   if (window_of(o).bounds())
     products.push_back(mask_product(MaskReading::sliding_window, "sliding window", all));
   if (o.alibi) products.push_back(mask_product(MaskReading::alibi, "ALiBi", all));
+  if (o.relative_bias)
+    products.push_back(
+        mask_product(MaskReading::added, "position_bias", all,
+                     {{{Id::position_bias}, {axis_fixed(0), axis_of(h), axis_of(l), axis_of(s)}}}));
   return products;
 }
 

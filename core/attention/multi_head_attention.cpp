@@ -13,6 +13,7 @@
 #include "core/attention/in_projection.h"
 #include "core/attention/norm.h"
 #include "core/attention/output_gate.h"
+#include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/score_path.h"
@@ -164,10 +165,14 @@ std::vector<double> mask_choices(const ForwardPass& pass) {
   const AttentionOptions& o = pass.options;
   const AttentionSizes& s = pass.sizes;
   const PositionWindow seen = seen_by_position(o);
-  const bool by_position = seen.bounds() || o.alibi;
-  return stage_choices(o.op, pass.dtype, s.batch, s.heads, s.queries, s.keys, s.all_keys, o.is_causal,
-                       by_position ? static_cast<double>(o.causal_alignment) : 0.0, seen.behind, seen.ahead,
-                       o.alibi, o.alibi ? o.alibi_scale : 0.0);
+  std::vector<double> choices =
+      stage_choices(o.op, pass.dtype, s.batch, s.heads, s.queries, s.keys, s.all_keys, o.is_causal,
+                    depends_on_distance(o) ? static_cast<double>(o.causal_alignment) : 0.0, seen.behind,
+                    seen.ahead, o.alibi, o.alibi ? o.alibi_scale : 0.0);
+  if (const auto& relative = o.relative_bias)
+    for (const Index choice : {relative->buckets, relative->max_distance, Index{relative->bidirectional}})
+      choices.push_back(static_cast<double>(choice));
+  return choices;
 }
 
 std::vector<double> with_frozen(std::vector<double> choices, const AttentionOptions& options) {
@@ -266,10 +271,23 @@ void scaled_dot_product_attention(ForwardPass& pass) {
       Id::scaled_scores, {t.scores}, [&] { return scale_scores(*t.scores, scale); }, scale.choices());
 
   // Pass 3: masked_scores = scaled_scores + mask_bias; mask_bias is −∞ where a key is hidden from a query
-  const GivenMasks masks{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};
+  const GivenMasks masks = given_masks(t);
+  const Index offset = causal_offset(options.causal_alignment, s.queries, s.keys);
+  if (options.relative_bias) {  // position_bias[0,h,l,s] = relative_attention_bias.weight[bucket(s − l), h]
+    stages.run(
+        Id::position_bias, {t.relative_bias_weight},
+        [&] {
+          return position_bias(*options.relative_bias, *t.relative_bias_weight,
+                               computed_shape(Id::position_bias, options, s), s.keys, offset);
+        },
+        mask_choices(pass));
+  } else {
+    stages.none(Id::position_bias, nullptr);
+  }
   if (has_any_mask(options, masks)) {
     const auto merge = [&] { return merge_masks(options, masks, map, s.keys, pass.dtype); };
-    stages.run(Id::mask_bias, {t.attn_mask, t.key_padding_mask, t.valid_lens}, merge, mask_choices(pass));
+    stages.run(Id::mask_bias, {t.attn_mask, t.key_padding_mask, t.valid_lens, t.relative_bias_weight}, merge,
+               mask_choices(pass));
   } else {
     stages.none(Id::mask_bias, nullptr);
   }

@@ -11,6 +11,7 @@
 #include "core/attention/linear.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/reference_backend.h"
+#include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/score_path.h"
@@ -241,6 +242,22 @@ class Backward {
       stage(TensorId::key_padding_mask, {g_.mask_bias},
             [&] { return key_padding_mask_gradient(*g_.mask_bias, t_.key_padding_mask->shape()); });
     }
+    if (t_.position_bias) relative_bias();
+  }
+
+  // position_bias is the same in every batch.
+  void relative_bias() {
+    stage(Id::position_bias, {g_.mask_bias},
+          [&] { return sum_over_batch(*g_.mask_bias, t_.position_bias->shape(), sizes_.keys); });
+    const RelativeBias& bias = *o_.relative_bias;
+    const Index offset = causal_offset(o_.causal_alignment, sizes_.queries, sizes_.keys);
+    stage(
+        Id::relative_bias_weight, {g_.position_bias},
+        [&] {
+          return relative_weight_gradient(bias, *g_.position_bias, t_.relative_bias_weight->shape(),
+                                          sizes_.keys, offset);
+        },
+        stage_choices(bias.buckets, bias.max_distance, bias.bidirectional, offset));
   }
 
   // From q_rotary, q_normed, k_rotary or k_normed to what it is made of.

@@ -9,6 +9,7 @@
 #include "core/attention/check_attention_inputs.h"
 #include "core/attention/multi_head_attention.h"
 #include "core/attention/reference_backend.h"
+#include "core/attention/relative_bias.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
@@ -105,8 +106,7 @@ class BlockedAttention final : public Stages {
         drops_(options_.dropout > 0.0 && static_cast<Index>(options_.frozen_heads.size()) < sizes.heads),
         rows_(std::clamp<Index>(block_cells / std::max<Index>(1, sizes.heads * sizes.all_keys), 1,
                                 std::max<Index>(1, sizes.queries))),
-        masked_(has_any_mask(options_, {trace.tensors.attn_mask.get(), trace.tensors.key_padding_mask.get(),
-                                        trace.tensors.valid_lens.get()})) {}
+        masked_(has_any_mask(options_, given_masks(trace.tensors))) {}
 
   void run() {
     require_memory(bytes(), "the trace");
@@ -196,7 +196,8 @@ class BlockedAttention final : public Stages {
   // Whether the masks differ between heads.
   bool by_head() const {
     const TensorPtr& mask = trace_.tensors.attn_mask;
-    return options_.alibi || (mask && mask->shape().rank() > 2) || wanted_.has(Id::mask_bias);
+    return options_.alibi || options_.relative_bias || (mask && mask->shape().rank() > 2) ||
+           wanted_.has(Id::mask_bias);
   }
 
   void make_mask_bias() {
@@ -206,8 +207,11 @@ class BlockedAttention final : public Stages {
     if (!by_head()) axes[1].size = 1;
     const ProgressPart part(0.0, 0.1, "mask_bias");
     bias_ = std::make_shared<const Tensor>(
-        merge_masks(options_, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()},
-                    Shape(std::move(axes)), s_.keys, trace_.dtype));
+        merge_masks(options_, given_masks(t), Shape(std::move(axes)), s_.keys, trace_.dtype));
+    if (options_.relative_bias && wanted_.has(Id::position_bias))
+      trace_.tensors.position_bias = std::make_shared<const Tensor>(position_bias(
+          *options_.relative_bias, *t.relative_bias_weight, computed_shape(Id::position_bias, options_, s_),
+          s_.keys, causal_offset(options_.causal_alignment, s_.queries, s_.keys)));
   }
 
   // One of the maps of a block, or its output.
@@ -218,7 +222,7 @@ class BlockedAttention final : public Stages {
       name(id, nullptr, std::make_shared<const Tensor>(stage.compute()));
       return kept_.at(id).put(*(block_.*(tensor_entry(id).member)), n_, first_);
     }
-    if (id == Id::mask_bias || (!softmax_ && id > Id::masked_scores)) return;
+    if (id == Id::position_bias || id == Id::mask_bias || (!softmax_ && id > Id::masked_scores)) return;
     if (id == Id::head_output && !wanted_.head_output()) return;
     if (id == Id::attn_weights) collect_blocked_rows();
     Tensor rows = id == Id::dropped_weights ? dropped_rows() : stage.compute();

@@ -27,6 +27,7 @@
 #include "core/attention/query_key_plane.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/reference_parts.h"
+#include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/rotary_scaling.h"
 #include "core/attention/rules.h"

@@ -230,9 +230,36 @@ TensorName first_name(const Trace& trace, TensorName tensor) {
 }
 
 bool holds_at(const Product& product, std::span<const Index> index) {
-  return std::ranges::all_of(product.where, [&](const IndexCondition& where) {
+  const bool inside = std::ranges::all_of(product.where, [&](const IndexCondition& where) {
     return where.range.contains(index[static_cast<std::size_t>(where.axis)]);
   });
+  if (!inside || !product.band) return inside;
+  const auto is_known = [&](const AxisTerm& term) {
+    return static_cast<std::size_t>(term.variable) < index.size();
+  };
+  const auto& [row, column, ahead] = *product.band;
+  const bool known = std::ranges::all_of(row.terms, is_known) && std::ranges::all_of(column.terms, is_known);
+  return !known || ahead.contains(mapped_index(column, index) - mapped_index(row, index));
+}
+
+std::vector<std::vector<Interval>> ranges_in_band(const Product& product, const std::vector<Interval>& ranges) {
+  if (!product.band) return {ranges};
+  std::vector<std::vector<Interval>> parts;
+  const auto& [row, column, ahead] = *product.band;
+  const Interval rows = mapped_interval(row, ranges), columns = mapped_interval(column, ranges);
+  for (Index r = rows.begin; r < rows.end; ++r) {
+    const Interval seen{std::max(columns.begin, r + ahead.begin), std::min(columns.end, r + ahead.end)};
+    if (seen.empty()) continue;
+    std::vector<Interval>& part = parts.emplace_back(ranges);
+    const auto narrow = [&part](const AxisMap& map, Interval values) {
+      if (map.terms.empty()) return;
+      part[static_cast<std::size_t>(map.terms[0].variable)] = {values.begin - map.offset,
+                                                               values.end - map.offset};
+    };
+    narrow(row, {r, r + 1});
+    narrow(column, seen);
+  }
+  return parts;
 }
 
 std::vector<Interval> variable_ranges(const Rule& rule, const Product& product) {

@@ -147,6 +147,13 @@ struct IndexCondition {
   Interval range;
 };
 
+// The diagonals that a product applies to: cells whose column − row is in `ahead`. Both maps are one variable
+// + offset, or fixed.
+struct Band {
+  AxisMap row, column;
+  Interval ahead;
+};
+
 // Σ over `sums` of the product of `factors`. Variables 0 … rank−1 are the result's axes, those from rank on
 // are `sums`.
 struct Product {
@@ -158,6 +165,7 @@ struct Product {
   // Overrides the rule's Combine for the cells of this product: a frozen head's weights are a copy, while
   // those of the other heads are a softmax.
   std::optional<Combine> combine_override = std::nullopt;
+  std::optional<Band> band = std::nullopt;  // nullopt: everywhere
 };
 
 struct Rule {
@@ -177,11 +185,15 @@ std::vector<TensorName> rule_sources(const Rule& rule);
 // Other names are returned unchanged.
 TensorName first_name(const Trace& trace, TensorName tensor);
 
-// Does the product apply to this cell of the result?
+// Does the product apply to this cell of the result, or to some of what it sums there?
 bool holds_at(const Product& product, std::span<const Index> index);
 
 // The range of each variable of a product: the result's axes inside `where`, then the summed axes.
 std::vector<Interval> variable_ranges(const Rule& rule, const Product& product);
+
+// The same ranges, or their parts inside the product's band: one for each row, none of them with an empty
+// column.
+std::vector<std::vector<Interval>> ranges_in_band(const Product& product, const std::vector<Interval>& ranges);
 
 // Fills in how `rule` combines and which products it has; its result and sizes are already set. A source is
 // named by its role: v reads `value`, even if that is the same array as `key` (declared_rule maps it to
@@ -209,7 +221,8 @@ std::vector<Rule> gradient_rules(const Trace& trace);
 // How mask_bias is computed: one product per mask given or requested. What each adds is
 // the same as in core/attention/attention_mask.h, one cell at a time.
 
-// One product per mask, in the order attn_mask, key_padding_mask, valid_lens, causal, sliding window, ALiBi.
+// One product per mask, in the order attn_mask, key_padding_mask, valid_lens, causal, sliding window, ALiBi,
+// position_bias.
 // They apply to the columns [0,S): the columns of bias_k and the zero row are never blocked. The trace must
 // have a mask_bias.
 std::vector<Product> mask_products(const Trace& trace);

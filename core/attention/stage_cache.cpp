@@ -49,8 +49,7 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
   const double v_width = number(s.kv_heads) * number(s.v_head_dim);
   const double out_width = number(s.heads) * number(s.v_head_dim), embed_dim = number(s.embed_dim);
   const bool projects = options.op == Op::multi_head_attention;
-  const bool masked = has_any_mask(
-      options, {tensors.attn_mask.get(), tensors.key_padding_mask.get(), tensors.valid_lens.get()});
+  const bool masked = has_any_mask(options, given_masks(tensors));
   const double projecting_q = queries * embed_dim * q_width,
                projecting_k = keys * number(options.kdim) * k_width,
                projecting_v = keys * number(options.vdim) * v_width, joining = queries * out_width * embed_dim;
@@ -114,6 +113,7 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
     if (of_q[i] == Id::q_heads) costs.emplace_back(Id::v_heads, moving_v);
   }
   costs.insert(costs.end(), {{Id::scores, multiplying_keys}, {Id::scaled_scores, touching}});
+  if (options.relative_bias) costs.emplace_back(Id::position_bias, touching / number(s.batch));
   if (masked) costs.insert(costs.end(), {{Id::mask_bias, touching}, {Id::masked_scores, touching}});
   costs.insert(costs.end(), {{Id::lse, weighing},
                              {Id::attn_weights, weighing},
@@ -193,11 +193,11 @@ bool have_same_attention(const Trace& before, const AttentionInputs& inputs) {
   then.head_gain = now.head_gain;
   for_options_with<AttentionOptions>(read_last,
                                      [&](const OptionRow&, auto member) { then.*member = now.*member; });
-  return then == now &&
-         have_same(before.tensors, inputs.tensors,
-                   {&TraceTensors::q_norm_weight, &TraceTensors::k_norm_weight, &TraceTensors::sinks,
-                    &TraceTensors::attn_mask, &TraceTensors::key_padding_mask, &TraceTensors::valid_lens,
-                    &TraceTensors::frozen_weights});
+  return then == now && have_same(before.tensors, inputs.tensors,
+                                  {&TraceTensors::q_norm_weight, &TraceTensors::k_norm_weight,
+                                   &TraceTensors::sinks, &TraceTensors::relative_bias_weight,
+                                   &TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
+                                   &TraceTensors::valid_lens, &TraceTensors::frozen_weights});
 }
 
 bool have_same_output(const Trace& before, const AttentionInputs& inputs) {

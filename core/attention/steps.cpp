@@ -219,6 +219,7 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       break;
     case Step::mask:
       pictures.map(Id::masked_scores, Id::scaled_scores, Id::mask_bias);
+      if (trace.options.relative_bias) pictures.map(Id::mask_bias, Id::position_bias);
       break;
     case Step::softmax:
       if (static_cast<Index>(trace.options.frozen_heads.size()) == trace.options.num_heads)
@@ -263,7 +264,8 @@ Step step_of(TensorId id, const AttentionOptions& options) {
       return Step::scores;
     case Id::scaled_scores:
       return Step::scale;
-    case Id::attn_mask: case Id::key_padding_mask: case Id::valid_lens: case Id::mask_bias: case Id::masked_scores:
+    case Id::attn_mask: case Id::key_padding_mask: case Id::valid_lens: case Id::relative_bias_weight:
+    case Id::position_bias: case Id::mask_bias: case Id::masked_scores:
       return Step::mask;
     case Id::sinks: case Id::lse: case Id::sink_weights: case Id::frozen_weights: case Id::attn_weights:
     case Id::dropped_weights:

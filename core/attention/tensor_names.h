@@ -28,10 +28,12 @@ struct TraceTensors {
   TensorPtr q_norm_weight;   // (D), (H,D) or (H·D)   "q_norm.weight", if options.qk_norm is set; null: all 1
   TensorPtr k_norm_weight;   // (D), (G,D) or (G·D)   "k_norm.weight"
   TensorPtr sinks;           // (H)            the logit beside each row of a head; null: none
-  TensorPtr bias_k;          // (G·D)          appended to k; (1,1,E) in PyTorch
-  TensorPtr bias_v;          // (G·Dv)
-  TensorPtr static_k;        // (N,G,S,D)      (N·G,S,D) in PyTorch; replaces k
-  TensorPtr static_v;        // (N,G,S,Dv)
+  // (buckets,H)    "relative_attention_bias.weight", if options.relative_bias is set
+  TensorPtr relative_bias_weight;
+  TensorPtr bias_k;              // (G·D)          appended to k; (1,1,E) in PyTorch
+  TensorPtr bias_v;              // (G·Dv)
+  TensorPtr static_k;            // (N,G,S,D)      (N·G,S,D) in PyTorch; replaces k
+  TensorPtr static_v;            // (N,G,S,Dv)
   TensorPtr output_gate_weight;  // (H·Dv,E) or (H,E)   "output_gate.weight", if options.output_gate is set
   TensorPtr output_gate_bias;    // (H·Dv) or (H)
   TensorPtr out_proj_weight;     // (E,H·Dv)       "out_proj.weight"
@@ -60,6 +62,7 @@ struct TraceTensors {
   // Scaled dot-product attention
   TensorPtr scores;         // (N,H,L,S′)     q·kᵀ, not yet scaled
   TensorPtr scaled_scores;  // (N,H,L,S′)     core/attention/score_scale.h
+  TensorPtr position_bias;  // (1,H,L,S′)     if options.relative_bias is set, else null; mask_bias includes it
   TensorPtr mask_bias;  // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask. With a finite
                         //                mask.value the -inf stays: it marks the cells that are filled
   TensorPtr masked_scores;  // (N,H,L,S′)
@@ -93,11 +96,11 @@ struct TraceTensors {
 enum class TensorId : std::uint8_t {
   query, key, value,
   in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, q_norm_weight, k_norm_weight,
-  sinks, bias_k, bias_v, static_k, static_v,
+  sinks, relative_bias_weight, bias_k, bias_v, static_k, static_v,
   output_gate_weight, output_gate_bias, out_proj_weight, out_proj_bias,
   attn_mask, key_padding_mask, valid_lens, head_gain, frozen_weights,
   q, k, v, q_heads, k_heads, v_heads, q_normed, k_normed, q_rotary, k_rotary,
-  scores, scaled_scores, mask_bias, masked_scores, lse, sink_weights, attn_weights, dropped_weights,
+  scores, scaled_scores, position_bias, mask_bias, masked_scores, lse, sink_weights, attn_weights, dropped_weights,
   head_output, concat, output_gate, gated_concat, output, residual_output, layer_norm_output, attn_output_weights,
 };
 // clang-format on
@@ -117,6 +120,11 @@ struct TensorEntry {
 // Whether the tensor only describes others: neither the loss nor any tensor but grad.sinks depends on it.
 inline bool is_row_statistic(TensorId id) {
   return id == TensorId::lse || id == TensorId::sink_weights;
+}
+
+// Parameters that scaled_dot_product_attention has too.
+inline bool is_of_both_operators(TensorId id) {
+  return id == TensorId::sinks || id == TensorId::relative_bias_weight;
 }
 
 // All tensors, in the order of computation; tensor_entries()[int(id)].id == id.

@@ -181,6 +181,10 @@ std::string why_absent(const Trace& trace, TensorName name) {
     return "this scenario normalises neither q nor k: attention.qk_norm is null";
   if (name.id == TensorId::sinks || name.id == TensorId::sink_weights)
     return "this scenario has no sink: attention.sink is null";
+  if (name.id == TensorId::relative_bias_weight || name.id == TensorId::position_bias)
+    return trace.options.relative_bias
+               ? "only the reference backend keeps it"
+               : "this scenario has no relative bias: attention.relative_bias is null";
   if (name.id == TensorId::lse) return "only the reference backend keeps it";
   if (sdpa && !is_mask && name.id != TensorId::mask_bias)
     return "scaled_dot_product_attention has no such tensor";

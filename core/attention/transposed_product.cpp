@@ -47,6 +47,9 @@ class Transposition {
       other.tensor = product_.factors[f].tensor;
       for (const AxisMap& map : product_.factors[f].axes) other.axes.push_back(substituted_axis(map));
     }
+    if (product_.band)
+      result_.band = Band{substituted_axis(product_.band->row), substituted_axis(product_.band->column),
+                          product_.band->ahead};
     return std::move(result_);
   }
 

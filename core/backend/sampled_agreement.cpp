@@ -124,7 +124,7 @@ class Sampler {
         path_of_q_(o_, rotary_first_query(o_, s_.queries, s_.keys), s_.head_dim, *t_.q, t_.q_norm_weight),
         path_of_k_(o_, 0, s_.head_dim, *t_.k, t_.k_norm_weight),
         sinks_(sinks_of_heads(o_, t_, s_.heads)) {
-    const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
+    const GivenMasks given = given_masks(t_);
     if (has_any_mask(o_, given)) masks_.emplace(o_, given, s_.batch, s_.queries, s_.keys, s_.all_keys);
   }
 

@@ -57,7 +57,7 @@ WeightTiles::WeightTiles(TracePtr trace)
     q_ = path.q();
     k = path.k();
   }
-  const GivenMasks given{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};
+  const GivenMasks given = given_masks(t);
   if (has_any_mask(trace_->options, given))
     masks_.emplace(trace_->options, given, sizes_.batch, sizes_.queries, sizes_.keys, sizes_.all_keys);
   maximum_.assign(static_cast<std::size_t>(rows), -no_bound);

@@ -9,6 +9,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
+#include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
@@ -90,8 +91,8 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
                                                                          : CausalAlignment::top_left;
   };
   const std::string other = top_left ? "bottom_right" : "top_left";
-  add(seen_by_position(o).bounds() || o.alibi || rotary,
-      fmt::format("positions are aligned at the {}", other), "--set mask.causal_alignment=" + other, turn);
+  add(depends_on_distance(o) || rotary, fmt::format("positions are aligned at the {}", other),
+      "--set mask.causal_alignment=" + other, turn);
   add(!o.is_causal && top_left && !square, "there is a causal mask, aligned at the bottom right",
       "--set mask.is_causal=true --set mask.causal_alignment=bottom_right", [turn](Options& p) {
         p.is_causal = true;
@@ -212,6 +213,50 @@ void add_sinks(const AttentionInputs& inputs, Variants& variants) {
   if (scaled != sinks) variants.push_back({"the sinks are scaled as the scores are", with_sinks(scaled)});
 }
 
+// T5's biases missing, of the other kind of buckets, with the sides exchanged, or scaled as the scores are.
+void add_relative_bias(const AttentionInputs& inputs, Variants& variants) {
+  const TensorPtr& weight = inputs.tensors.relative_bias_weight;
+  if (!inputs.options.relative_bias || !weight) return;
+  const RelativeBias own = *inputs.options.relative_bias;
+  const AttentionOptions o = resolved_options(inputs);
+  add_with_row_answers(o,
+                       {"there is no relative bias", "--set attention.relative_bias=null",
+                        [](AttentionInputs& theirs) {
+                          theirs.options.relative_bias.reset();
+                          theirs.tensors.relative_bias_weight = nullptr;
+                        }},
+                       variants);
+  RelativeBias other = own;
+  other.bidirectional = !own.bidirectional;
+  if (relative_bias_problem(other).empty())
+    variants.push_back(
+        {own.bidirectional
+             ? "the buckets of the relative bias are a decoder's: keys ahead share one"
+             : "the buckets of the relative bias are an encoder's: half of them are for keys ahead",
+         fmt::format("--set attention.relative_bias.bidirectional={}", other.bidirectional),
+         [other](AttentionInputs& theirs) { theirs.options.relative_bias = other; }});
+  const auto with = [&](std::string text, auto number) {
+    Tensor theirs = *weight;
+    const Index heads = weight->shape().size(1);
+    for (Index i = 0; i < theirs.size(); ++i) theirs.set_flat(i, number(i / heads, i % heads));
+    variants.push_back({std::move(text), [table = shared_tensor(std::move(theirs))](AttentionInputs& inputs) {
+                          inputs.tensors.relative_bias_weight = table;
+                        }});
+  };
+  if (own.bidirectional) {
+    const Index half = own.buckets / 2;
+    with("the distance of the relative bias is the query's place less the key's: its sides are exchanged",
+         [&](Index bucket, Index h) {
+           const bool moves = bucket != 0 && bucket != half && bucket < 2 * half;
+           return weight->at({moves ? (bucket + half) % (2 * half) : bucket, h});
+         });
+  }
+  if (score_scale(o).scaled(1.0) != 1.0)
+    with("the relative bias is scaled as the scores are", [&](Index bucket, Index h) {
+      return score_scale(o).scaled(weight->at({bucket, h}));
+    });
+}
+
 void add_masks(const AttentionInputs& inputs, Variants& variants) {
   const TraceTensors& t = inputs.tensors;
   const AttentionOptions resolved = resolved_options(inputs);
@@ -276,6 +321,7 @@ void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants
   add_options(resolved, sizes.queries == sizes.keys, variants);
   add_norms(inputs, variants);
   add_sinks(inputs, variants);
+  add_relative_bias(inputs, variants);
   add_masks(inputs, variants);
 }
 

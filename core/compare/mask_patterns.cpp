@@ -28,8 +28,10 @@ Tensor merged_masks(const Trace& so_far, const MaskChoice& choice) {
   }
   if (!choice.by_position) {
     options.is_causal = options.alibi = false;
+    options.relative_bias.reset();
     drop_window(options);
   }
+  given.relative_bias_weight = t.relative_bias_weight.get();
   const AttentionSizes sizes = attention_sizes(so_far.options, t);
   return merge_masks(options, given, sizes.scores_shape(), sizes.keys, DType::f64);
 }
@@ -39,6 +41,7 @@ std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart) {
   Trace none = so_far;
   none.tensors.attn_mask = none.tensors.key_padding_mask = none.tensors.valid_lens = nullptr;
   none.options.is_causal = none.options.alibi = false;
+  none.options.relative_bias.reset();
   drop_window(none.options);
   std::vector<Tensor> masks;
   const auto add = [&](bool there, const std::function<void(Trace&)>& keep) {
@@ -61,6 +64,7 @@ std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart) {
     if (!window_apart) keep_window(alone);
   });
   add(window_of(o).bounds() && (window_apart || !o.is_causal), keep_window);
+  add(o.relative_bias.has_value(), [&](Trace& alone) { alone.options.relative_bias = o.relative_bias; });
   if (!o.alibi) return masks;
   Trace slopes = none;
   slopes.options.alibi = true;

@@ -41,6 +41,7 @@ class MaskLines {
   std::string given_attn_mask() const;
   void add_blocked();
   void add_floats();
+  void add_relative_bias(const RelativeBias& bias);
 
   const CodeDialect& dialect_;
   const AttentionOptions& o_;
@@ -73,7 +74,7 @@ void MaskLines::add_blocked() {
           "keys from the length on");
   }
   const Index offset = o_.causal_alignment == CausalAlignment::bottom_right ? sizes_.keys - sizes_.queries : 0;
-  if (seen_by_position(o_).bounds() || o_.alibi)
+  if (depends_on_distance(o_))
     add(fmt::format("back = i{} - j", offset == 0 ? "" : fmt::format(" + {}", offset)),
         "how far a key lies before its query");
   if (o_.is_causal) block("(back < 0)", "causal");
@@ -83,6 +84,20 @@ void MaskLines::add_blocked() {
     if (behind < PositionWindow::unbounded) block(fmt::format("(back > {})", behind), "too far behind");
     if (ahead < PositionWindow::unbounded) block(fmt::format("(-back > {})", ahead), "too far ahead");
   }
+}
+
+// T5's buckets: one for each of the near distances, logarithmic ones beyond.
+void MaskLines::add_relative_bias(const RelativeBias& bias) {
+  const Index buckets = bias.bidirectional ? bias.buckets / 2 : bias.buckets, exact = buckets / 2;
+  const double ratio = std::log(static_cast<double>(bias.max_distance) / static_cast<double>(exact));
+  add("distance = " + (bias.bidirectional ? dialect_("absolute", "back") : dialect_("at least zero", "back")),
+      "relative bias, as in T5");
+  add("further = " + dialect_("further bucket", "distance", exact, fmt::format("{:.17g}", ratio),
+                              buckets - exact, buckets - 1));
+  add("bucket = " + dialect_("choose", fmt::format("distance < {}", exact), "distance", "further"));
+  if (bias.bidirectional) add(fmt::format("bucket = bucket + {} * (back < 0)", buckets), "keys ahead");
+  add("position_bias = " + dialect_("heads first", "relative_attention_bias_weight[bucket]"));
+  add("mask_bias = mask_bias + " + dialect_("as scores", "position_bias"));
 }
 
 void MaskLines::add_floats() {
@@ -99,6 +114,7 @@ void MaskLines::add_floats() {
         o_.is_causal ? dialect_("at least zero", "back") : dialect_("absolute", "back");
     add("mask_bias = mask_bias - " + dialect_("as scores", "(slopes[:, None, None] * " + distance + ")"));
   }
+  if (o_.relative_bias) add_relative_bias(*o_.relative_bias);
   if (sizes_.all_keys > sizes_.keys)
     add("mask_bias = " + dialect_("pad columns", "mask_bias", sizes_.all_keys - sizes_.keys, "0.0"),
         "appended columns are never blocked");
@@ -106,7 +122,7 @@ void MaskLines::add_floats() {
 
 std::vector<CodeLine> MaskLines::take() {
   if (!t_.mask_bias) return {};
-  const bool places = seen_by_position(o_).bounds() || o_.alibi;
+  const bool places = depends_on_distance(o_);
   if (places || t_.valid_lens) {
     const std::string j = "j = " + dialect_("arange", sizes_.keys);
     if (places) add("i = " + dialect_("arange", sizes_.queries) + "[:, None]");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/attention/add_and_norm.h"
+#include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/check_attention_inputs.h"
 #include "core/attention/heads.h"
@@ -78,7 +79,7 @@ class FusedForward {
         sizes_(sizes),
         options_(options),
         t_(tensors),
-        given_{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()},
+        given_(given_masks(t_)),
         keys_(kernels, sizes, has_any_mask(options, given_)),
         row_path_(options, sizes, tensors),
         sinks_(sinks_of_heads(options, tensors, sizes.heads)) {

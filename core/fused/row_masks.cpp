@@ -56,7 +56,10 @@ RowMasks::RowMasks(const AttentionOptions& options, const GivenMasks& given, Ind
         view_attn_mask(options.op, given.attn_mask->shape(), batch, options.num_heads, queries, keys).value();
   if (options.alibi) slopes_ = alibi_slopes(options.num_heads, options.alibi_scale);
   // Appended keys are beyond every reach; with a finite mask.value every key takes part.
-  adds_ = any_ && (given.attn_mask || options.alibi || all_keys > keys || options.mask_value);
+  if (options.relative_bias)
+    relative_.emplace(*options.relative_bias, *given.relative_bias_weight, keys + queries);
+  adds_ = any_ &&
+          (given.attn_mask || options.alibi || options.relative_bias || all_keys > keys || options.mask_value);
   if (!given.key_padding_mask) return;
   std::vector<float> padding(static_cast<std::size_t>(keys));
   for (Index n = 0; n < batch; ++n) {
@@ -115,6 +118,9 @@ void RowMasks::fill(Index n, Index h, Index query, Index from, Index to, float* 
     for (Index key = from; key < to; ++key)
       bias[key - from] += static_cast<float>(alibi_bias(slope, own - key, options_.is_causal));
   }
+  if (relative_)
+    for (Index key = from; key < to; ++key)
+      bias[key - from] += static_cast<float>((*relative_)(h, key - own));
 }
 
 }  // namespace headwise

@@ -3,9 +3,11 @@
 // in core/attention/attention_mask.h.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/relative_bias.h"
 
 namespace headwise {
 
@@ -40,6 +42,7 @@ class RowMasks {
   bool any_ = false, adds_ = false;
   std::optional<AttnMaskView> view_;
   std::vector<double> slopes_;
+  std::optional<RelativeBiasTable> relative_;
   std::vector<Index> padding_from_;  // per batch: the key from which on key_padding_mask blocks everything
 };
 

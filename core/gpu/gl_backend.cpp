@@ -30,7 +30,7 @@ std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits) {
       !reason.empty())
     return reason;
   const TraceTensors& t = inputs.tensors;
-  return GpuMasks::refusal({t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()}, limits);
+  return GpuMasks::refusal(given_masks(t), limits);
 }
 
 namespace {

@@ -387,8 +387,7 @@ void GlForward::State::take_gains() {
 void GlForward::State::take_masks() {
   const TraceTensors& t = trace->tensors;
   masks.reset();
-  masks.emplace(trace->options, GivenMasks{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()},
-                sinks_of_heads(trace->options, t, sizes.heads), sizes);
+  masks.emplace(trace->options, given_masks(t), sinks_of_heads(trace->options, t, sizes.heads), sizes);
   put_frozen();
   const bool module = is_module();
   const Index width = sizes.heads * sizes.v_head_dim;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/attention/relative_bias.h"
 #include "core/attention/score_scale.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/random.h"
@@ -116,6 +117,13 @@ GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, con
     for (const double slope : alibi_slopes(sizes.heads, options.alibi_scale))
       data.push_back(static_cast<float>(slope));
   }
+  if (options.relative_bias) {
+    relative_at_ = place();
+    const RelativeBiasTable table(*options.relative_bias, *given.relative_bias_weight,
+                                  sizes.keys + sizes.queries);
+    relative_reach_ = table.reach();
+    for (const double bias : table.values()) data.push_back(static_cast<float>(bias));
+  }
   if (!sinks.empty()) {
     sinks_at_ = place();
     for (const double sink : sinks) data.push_back(static_cast<float>(sink));
@@ -219,10 +227,12 @@ void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& r
   program.set("valid_lens_step", valid_lens_per_query_ ? std::array{step(sizes_.queries), step(1)}
                                                        : std::array{step(1), step(0)});
   program.set("slopes_at", slopes_at_);
+  program.set("relative_at", relative_at_);
+  program.set("relative_reach", static_cast<int>(relative_reach_));
   program.set("sinks_at", sinks_at_);
   program.set("empty_is_zero", options_.fully_masked_rows == FullyMaskedRows::zero);
   program.set("positions_only", attn_mask_kind_ == 0 && padding_at_ < 0 && valid_lens_at_ < 0 &&
-                                    slopes_at_ < 0 && scale.cap() == 0.0);
+                                    slopes_at_ < 0 && relative_at_ < 0 && scale.cap() == 0.0);
   program.set("may_skip", !options_.mask_value.has_value());
   program.set("block_step", std::array{step(blocked_.batch_step), step(blocked_.head_step),
                                        step(blocked_.row_step), step(blocked_.bits.empty() ? 0 : 1)});

@@ -85,7 +85,8 @@ class GpuMasks {
   std::vector<std::uint32_t> bits_;  // of a boolean attn_mask
   std::uint32_t attn_mask_kind_ = 0;
   AttnMaskView view_;
-  int padding_at_ = -1, valid_lens_at_ = -1, slopes_at_ = -1, sinks_at_ = -1;
+  int padding_at_ = -1, valid_lens_at_ = -1, slopes_at_ = -1, relative_at_ = -1, sinks_at_ = -1;
+  Index relative_reach_ = 0;
   bool valid_lens_per_query_ = false;
   BlockedBlocks blocked_;
 };

@@ -143,6 +143,7 @@ AttentionInputs without_extras(AttentionInputs inputs, std::vector<std::string>&
   leave_out(o.layer_norm, "the layer norm");
   leave_out(o.qk_norm.has_value(), "the norms of q and k");
   leave_out(inputs.tensors.sinks || !o.sink.empty(), "the sinks");
+  leave_out(o.relative_bias.has_value(), "the relative bias");
   o.dropout = 0.0;
   o.head_gain.clear();
   inputs.tensors.head_gain = nullptr;
@@ -154,6 +155,8 @@ AttentionInputs without_extras(AttentionInputs inputs, std::vector<std::string>&
   inputs.tensors.q_norm_weight = inputs.tensors.k_norm_weight = nullptr;
   o.sink.clear();
   inputs.tensors.sinks = nullptr;
+  o.relative_bias.reset();
+  inputs.tensors.relative_bias_weight = nullptr;
   return inputs;
 }
 

@@ -62,6 +62,7 @@ class SettingReader {
   static LiveValue of(const RotaryScaling& scaling) {
     return of(rotary_scaling_json(scaling)["rope_type"].get<std::string>());
   }
+  static LiveValue of(const RelativeBias& bias) { return of(bias.buckets); }
   static LiveValue of(const FrozenHeads& frozen) { return of(frozen.heads); }
   template <class T>
   static LiveValue of(const std::vector<T>& list) {

@@ -18,7 +18,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 24> names{"query",
+constexpr std::array<std::string_view, 25> names{"query",
                                                  "key",
                                                  "value",
                                                  "in_proj_weight",
@@ -33,6 +33,7 @@ constexpr std::array<std::string_view, 24> names{"query",
                                                  "q_norm.weight",
                                                  "k_norm.weight",
                                                  "sinks",
+                                                 "relative_attention_bias.weight",
                                                  "output_gate.weight",
                                                  "output_gate.bias",
                                                  "out_proj.weight",
@@ -165,6 +166,10 @@ Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOp
   if (name == "sinks") {
     if (rank != 1) wrong_rank(name, shape, "(H): one logit a head");
     return renamed(shape, {"H"});
+  }
+  if (name == "relative_attention_bias.weight") {
+    if (rank != 2) wrong_rank(name, shape, "(buckets,H): a number for each bucket and head");
+    return renamed(shape, {"buckets", "H"});
   }
   if (name == "bias_k") return appended_row_shape(name, shape, "G·D");
   if (name == "bias_v") return appended_row_shape(name, shape, "G·Dv");

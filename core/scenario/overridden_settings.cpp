@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t input_count = 3, parameter_count = 16;
+constexpr std::size_t input_count = 3, parameter_count = 17;
 
 std::string drawn(std::string_view distribution, std::uint64_t seed) {
   return fmt::format("drawn at random ({}, seed {})", distribution, seed);
@@ -29,6 +29,7 @@ std::string drawn(std::string_view distribution, std::uint64_t seed) {
 std::string made_parameter_text(std::string_view name, const ParametersSpec& parameters) {
   const bool row = name == "bias_k" || name == "bias_v";  // appended to k and v, and not a bias of a projection
   if (!row && name.ends_with("bias")) return "all zeros";
+  if (name == "relative_attention_bias.weight") return drawn("normal", parameters.seed);
   if (!row && parameters.source == ParameterSource::hand_made) return "as in the hand-made heads";
   if (parameters.init == Initialisation::identity) return row ? "all zeros" : "an identity matrix";
   return drawn(choice_name(parameters.init), parameters.seed);
@@ -288,8 +289,8 @@ constexpr auto rows = std::to_array<OverrideRow>({
     {"mask.causal_alignment",
      [](const Settled& s) {
        const AttentionOptions& o = s.options();
-       const bool placed = seen_by_position(o).bounds() || o.alibi || s.scenario.mask.preset ||
-                           o.rotary_base || !o.rotary_inverse_frequencies.empty();
+       const bool placed = depends_on_distance(o) || s.scenario.mask.preset || o.rotary_base ||
+                           !o.rotary_inverse_frequencies.empty();
        return unless(placed,
                      {"mask.is_causal", "no mask and no positions depend on it", "set mask.is_causal=true"});
      }},

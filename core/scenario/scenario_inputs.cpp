@@ -289,6 +289,22 @@ struct InputBuilder {
                         });
   }
 
+  // T5's biases are as large as scores are, whatever the projections are drawn from.
+  void make_relative_bias(TraceTensors& t) const {
+    const char* const name = "relative_attention_bias.weight";
+    if (!plan.options.relative_bias) {
+      if (given.contains(name))
+        notes.push_back(fmt::format("{} is not used: attention.relative_bias is null", name));
+      return;
+    }
+    if ((t.relative_bias_weight = given_or_null(name))) return;
+    const std::uint64_t seed = scenario.parameters.seed;
+    const std::string recipe = fmt::format("{} {} {} {}", dtype_name(dtype), seed, plan.options.num_heads,
+                                           plan.options.relative_bias->buckets);
+    t.relative_bias_weight =
+        maker.get(name, recipe, {}, [&] { return random_relative_weight(plan.options, seed, dtype); });
+  }
+
   // The given attn_mask with what mask.preset blocks, or the preset's own.
   TensorPtr with_preset(const TensorPtr& attn_mask) const {
     if (!plan.mask_preset || (outlines && attn_mask)) return attn_mask;
@@ -336,6 +352,7 @@ struct InputBuilder {
     make_inputs(t);
     if (scenario.op == Op::multi_head_attention && parameters) make_parameters(t);
     make_sinks(t);
+    make_relative_bias(t);
     make_masks(t);
     make_frozen_weights(t);
     return t;

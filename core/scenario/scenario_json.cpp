@@ -107,6 +107,17 @@ RotaryScaling read_scaling(const JsonValue& value) {
   return read_rotary_scaling(value, *kind);
 }
 
+// {"buckets": 32, "max_distance": 128, "bidirectional": true}: T5's, where a key is left out.
+RelativeBias read_relative_bias(const JsonValue& value) {
+  const char* const keys = "buckets, max_distance, bidirectional";
+  value.object(fmt::format("an object with {}", keys)).only({"buckets", "max_distance", "bidirectional"}, keys);
+  RelativeBias bias;
+  if (value.has("buckets")) value["buckets"].read(bias.buckets, positive_integer);
+  if (value.has("max_distance")) value["max_distance"].read(bias.max_distance, positive_integer);
+  if (value.has("bidirectional")) value["bidirectional"].read(bias.bidirectional);
+  return bias;
+}
+
 // Section → its keys, "" being the top level.
 using KnownKeys = std::map<std::string, std::vector<std::string>>;
 
@@ -251,6 +262,13 @@ struct Reader {
     if (!value->json().is_null()) member = read_scaling(*value);
   }
 
+  void field(const char* section, const char* key, std::optional<RelativeBias>& member) {
+    const auto value = find(section, key);
+    if (!value) return;
+    member.reset();
+    if (!value->json().is_null()) member = read_relative_bias(*value);
+  }
+
   void field(const char* section, const char* key, std::vector<CellEdit>& member) {
     const auto value = find(section, key);
     if (!value) return;
@@ -355,6 +373,13 @@ struct Writer {
       Index next = 0;
       value["attn_weights"] = nested_numbers(*member->attn_weights, 0, next);
     }
+  }
+  void field(const char* section, const char* key, const std::optional<RelativeBias>& member) {
+    OrderedJson& value = at(section, key) = nullptr;
+    if (member)
+      value = {{"buckets", member->buckets},
+               {"max_distance", member->max_distance},
+               {"bidirectional", member->bidirectional}};
   }
   void field(const char* section, const char* key, const std::optional<RotaryScaling>& member) {
     at(section, key) = member ? rotary_scaling_json(*member) : OrderedJson();

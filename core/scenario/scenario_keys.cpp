@@ -65,6 +65,9 @@ struct KeyReader {
   void field(const char* section, const char* key, const std::optional<FrozenHeads>&) {
     add(section, key, "object or null", "heads, and attn_weights: lists (N,F,L,S), a file or null");
   }
+  void field(const char* section, const char* key, const std::optional<RelativeBias>&) {
+    add(section, key, "object or null", "buckets (32), max_distance (128) and bidirectional (true)");
+  }
   void field(const char* section, const char* key, const std::optional<RotaryScaling>&) {
     add(section, key, "object or null", "rope_type, factor and more, as config.json's rope_scaling");
   }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/attention/relative_bias.h"
+#include "core/attention/tensor_names.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/overridden_settings.h"
 #include "core/scenario/scenario_schema.h"
@@ -274,7 +276,8 @@ void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArr
   for (const char* option : set_options(a, module_only)) absent(true, option);
   absent(scenario.head_gain.has_value(), "heads.gain");
   for (const std::string_view name : parameter_array_names())
-    if (name != "sinks" && given.contains(std::string(name)))
+    if (const auto tensor = find_tensor_name(name);
+        !(tensor && is_of_both_operators(tensor->id)) && given.contains(std::string(name)))
       wrong.add(fmt::format("scaled_dot_product_attention has no parameters, but {} is given", name), true);
 }
 
@@ -492,6 +495,10 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   check_rotary_embedding(plan, scenario, given, sizes, wrong);
   plan_rotary_scaling(plan, scenario, wrong);
   check_qk_norm(scenario, given, wrong);
+  if (a.relative_bias) {
+    const std::string problem = relative_bias_problem(*a.relative_bias);
+    wrong.check(problem.empty(), "attention.relative_bias." + problem);
+  }
   wrong.check(
       a.sink.size() <= 1 || static_cast<Index>(a.sink.size()) == o.num_heads,
       fmt::format("attention.sink has {} numbers, num_heads is {}: write one number for every head, or "

@@ -129,6 +129,11 @@ Tensor random_gate_weight(const AttentionOptions& o, Initialisation init, std::u
               projection_distribution(init, o.embed_dim, rows, o.v_head_dim), seed, "output_gate.weight");
 }
 
+Tensor random_relative_weight(const AttentionOptions& o, std::uint64_t seed, DType dtype) {
+  return made({{"buckets", o.relative_bias.value().buckets}, {"H", o.num_heads}}, dtype, normal(2.0), seed,
+              "relative_attention_bias.weight");
+}
+
 Tensor random_bias_k(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
   const Index width = projection_rows(o).k;
   return made({{"G·D", width}}, dtype, appended_row_distribution(init, width), seed, "bias_k");

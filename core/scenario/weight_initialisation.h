@@ -35,6 +35,8 @@ Tensor random_gate_weight(const AttentionOptions& options, Initialisation init, 
                           DType dtype);
 Tensor random_out_weight(const AttentionOptions& options, Initialisation init, std::uint64_t seed,
                          DType dtype);  // (E,H·Dv)
+// (buckets,H), of deviation 1: "relative_attention_bias.weight".
+Tensor random_relative_weight(const AttentionOptions& options, std::uint64_t seed, DType dtype);
 // (G·D) and (G·Dv): the rows that add_bias_kv appends.
 Tensor random_bias_k(const AttentionOptions& options, Initialisation init, std::uint64_t seed, DType dtype);
 Tensor random_bias_v(const AttentionOptions& options, Initialisation init, std::uint64_t seed, DType dtype);

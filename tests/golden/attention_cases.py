@@ -159,6 +159,15 @@ def named_cases():
     yield Case("a sink for each head", sinks=2.0)
     yield Case("sinks, which nothing scales, with grouped heads, a causal mask and everything that does", L=4, sinks=3.0,
                options=mha(num_heads=4, num_kv_heads=2, is_causal=True, scale=0.3, temperature=0.5, softcap=2.0))
+    t5 = lambda buckets=32, farthest=128, both=True: {"buckets": buckets, "max_distance": farthest, "bidirectional": both}
+    yield Case("relative bias of an encoder, without 1/√D", L=4, S=4, relative=3.0, options=mha(relative_bias=t5(), scale=1.0))
+    yield Case("relative bias of a decoder with few buckets", L=9, S=9, relative=3.0, options=mha(relative_bias=t5(6, 5, False), is_causal=True))
+    yield Case("relative bias, aligned at the bottom right, with an appended row", L=3, S=11, relative=3.0, bias_kv=True,
+               options=mha(relative_bias=t5(8, 7), causal_alignment="bottom_right", add_zero_attn=True))
+    yield Case("relative bias beside ALiBi, a float mask and a blocked row", L=4, S=4, relative=3.0,
+               options=mha(relative_bias=t5(4, 3), alibi=True), masks={"attn_mask": floats(rng, (4, 4), 0.2)})
+    yield Case("scaled dot product, relative bias with a mask that fills", L=5, S=6, relative=3.0,
+               options=sdpa(num_heads=4, num_kv_heads=2, relative_bias=t5(9, 6, False), mask_value=-2.0, is_causal=True))
     yield Case("sinks where a row is blocked", sinks=2.0, masks={"attn_mask": row_blocked})
     yield Case("sinks where a row is blocked, zero rows", sinks=2.0, options=mha(fully_masked_rows="zero"), masks={"attn_mask": row_blocked})
     yield Case("sinks where a row is filled with a number", sinks=2.0, options=mha(mask_value=-2.0), masks={"attn_mask": row_blocked})

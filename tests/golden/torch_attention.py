@@ -18,7 +18,7 @@ torch.set_num_threads(1)
 DEFAULTS = dict(op="multi_head_attention", embed_dim=8, num_heads=2, num_kv_heads=None, kdim=None, vdim=None, head_dim=None,
                 v_head_dim=None, add_zero_attn=False, rotary_base=None, rotary_inverse_frequencies=[], rotary_pairs="halves", rotary_factor=1.0,
                 qk_norm=None, qk_norm_kind="rms", qk_norm_offset=0.0, qk_norm_epsilon=1e-6, scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
-                dropout_seed=0, need_weights=True, average_attn_weights=True, output_gate=False, residual=False, layer_norm=False,
+                dropout_seed=0, need_weights=True, average_attn_weights=True, output_gate=False, relative_bias=None, residual=False, layer_norm=False,
                 is_causal=False, causal_alignment="top_left", sliding_window=None, window_left=None, window_right=None,
                 alibi=False, mask_value=None,
                 fully_masked_rows="nan", head_gain=[])
@@ -44,7 +44,22 @@ def published_alibi_slopes(heads):
     return of_power_of_two(lower) + published_alibi_slopes(2 * lower)[0::2][: heads - lower]
 
 
-def merged_mask(o, a, N, H, L, S):
+def relative_buckets(bias, ahead):
+    """T5's bucket of each relative position (key − query), after its paper and model: in f32, as it decides at the edges."""
+    buckets, bucket = bias["buckets"], torch.zeros_like(ahead)
+    if bias["bidirectional"]:
+        buckets //= 2
+        bucket = (ahead > 0).long() * buckets
+        ahead = ahead.abs()
+    else:
+        ahead = (-ahead).clamp(min=0)
+    exact = buckets // 2
+    far = torch.log(ahead.to(torch.float32) / exact) / math.log(bias["max_distance"] / exact) * (buckets - exact)
+    far = (exact + far.clamp(min=0).long()).clamp(max=buckets - 1)
+    return bucket + torch.where(ahead < exact, ahead, far)
+
+
+def merged_mask(o, a, r, N, H, L, S, appended):
     """(N,H,L,S) to add, or None without any mask."""
     parts = []
     blocked = torch.zeros(N, H, L, S, dtype=torch.bool)
@@ -87,8 +102,12 @@ def merged_mask(o, a, N, H, L, S):
         distance = back.clamp(min=0) if o["is_causal"] else back.abs()
         slopes = torch.tensor(published_alibi_slopes(H))
         parts.append((-slopes[:, None, None] * distance).expand(N, H, L, S))
+    if o["relative_bias"]:
+        table = a["relative_attention_bias.weight"]
+        r["position_bias"] = F.pad(table[relative_buckets(o["relative_bias"], -back)].permute(2, 0, 1)[None], (0, appended))
+        parts.append(r["position_bias"][..., :S].expand(N, H, L, S))
     sides = o["window_left"] is not None or o["window_right"] is not None
-    if not (o["is_causal"] or o["sliding_window"] or sides or o["alibi"] or mask is not None or padding is not None or lens is not None):
+    if not (o["is_causal"] or o["sliding_window"] or sides or o["alibi"] or o["relative_bias"] or mask is not None or padding is not None or lens is not None):
         return None
     total = torch.zeros(N, H, L, S)
     for part in parts:
@@ -172,7 +191,7 @@ def composed(o, a):
     if o["softcap"] > 0:
         r["scaled_scores"] = o["softcap"] * torch.tanh(r["scaled_scores"] / o["softcap"])
     masked = r["scaled_scores"]
-    bias = merged_mask(o, a, N, H, L, S)
+    bias = merged_mask(o, a, r, N, H, L, S, k.shape[2] - S)
     if bias is not None:
         r["mask_bias"] = bias = F.pad(bias, (0, k.shape[2] - S))
         if o["mask_value"] is not None:

@@ -20,7 +20,8 @@ import tempfile
 import numpy
 
 LEAVES = ["query", "key", "value", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
-          "q_norm.weight", "k_norm.weight", "sinks", "bias_k", "bias_v", "static_k", "static_v", "output_gate.weight", "output_gate.bias",
+          "q_norm.weight", "k_norm.weight", "sinks", "relative_attention_bias.weight", "bias_k", "bias_v", "static_k", "static_v",
+          "output_gate.weight", "output_gate.bias",
           "out_proj.weight", "out_proj.bias", "attn_mask", "key_padding_mask", "valid_lens", "heads.gain", "frozen_weights"]
 SDPA_LEAVES = ["q_heads", "k_heads", "v_heads"]  # what scaled_dot_product_attention is given
 TYPES = {"bool": "bool", "float32": "f32", "float64": "f64", "int64": "i64"}
@@ -126,6 +127,9 @@ def draw_attention(draw, s, sdpa):
         a["temperature"] = draw.number(0.1, 4)
     if draw.chance(0.25):  # a number for all heads, or one for each
         a["sink"] = draw.one_of(0.0, draw.number(-3, 3), [draw.number(-5, 5) for _ in range(s["H"])])
+    if draw.chance(0.25):  # few buckets, so that distances share them
+        both = draw.chance(0.5)
+        a["relative_bias"] = {"buckets": draw.integer(4, 12), "max_distance": draw.integer(7, 20), "bidirectional": both}
     if draw.chance(0.25):
         a["dropout"] = draw.one_of(0.1, 0.5, 1.0, draw.number(0, 1))
         a["dropout_seed"] = draw.one_of(0, 1, draw.integer(0, 2**32), draw.integer(0, 2**64 - 1))
@@ -461,6 +465,8 @@ def options_of(case):
         "clip_qkv": attention["clip_qkv"] is not None,
         "a sink": given["sinks"],
         "sinks by head": isinstance(attention["sink"], list),
+        "relative bias of both sides": attention["relative_bias"] is not None and attention["relative_bias"]["bidirectional"],
+        "relative bias of keys behind": attention["relative_bias"] is not None and not attention["relative_bias"]["bidirectional"],
         "dropout": attention["dropout"] > 0,
         "dropout 1": attention["dropout"] == 1,
         "dropout_seed ≥ 2^53": attention["dropout"] > 0 and isinstance(attention["dropout_seed"], str),

@@ -175,6 +175,31 @@ const Attention = (() => {
     return Array.from({ length: heads }, (_, h) => scale * (h < power ? slope(h, power) : slope(2 * (h - power), 2 * power)));
   }
 
+  // The bucket of a key that lies `ahead` places after its query: near distances have one each, further ones share more and more.
+  function relativeBucket({ buckets, max_distance: most, bidirectional }, ahead) {
+    const count = bidirectional ? Math.floor(buckets / 2) : buckets;
+    const first = bidirectional && ahead > 0 ? count : 0;
+    const distance = bidirectional ? Math.abs(ahead) : Math.max(-ahead, 0);
+    const exact = Math.floor(count / 2);
+    if (distance < exact) return first + distance;
+    // In f32, as T5 does it: which bucket a distance at an edge is in depends on it.
+    const round = Math.fround;
+    const share = round(round(Math.log(round(distance / exact))) / round(Math.log(most / exact)));
+    return first + Math.min(exact + Math.trunc(round(share * (count - exact))), count - 1);
+  }
+
+  // position_bias[0,h,l,s]: a head's number for the bucket of the distance; 0 in appended columns.
+  function positionBias(settings, weight, [, heads, queries, allKeys], keys) {
+    const bias = tensor(1, heads, queries, allKeys);
+    const offset = settings.mask.causal_alignment === "bottom_right" ? keys - queries : 0;
+    for (let l = 0; l < queries; l += 1)
+      for (let s = 0; s < keys; s += 1) {
+        const bucket = relativeBucket(settings.attention.relative_bias, s - l - offset);
+        for (let h = 0; h < heads; h += 1) bias.data[(h * queries + l) * allKeys + s] = weight.data[bucket * heads + h];
+      }
+    return bias;
+  }
+
   // How the indices n, h, l, s of a score lead into an attn_mask: (L,S), (N·H,L,S), or whatever broadcasts to (N,H,L,S).
   function maskReader(mask, isModule, [batch, heads, queries], keys) {
     const { shape } = mask;
@@ -208,7 +233,7 @@ const Attention = (() => {
   // True blocks in multi_head_attention, and keeps in scaled_dot_product_attention.
   function mergeMasks(settings, leaves, shape, keys) {
     const { mask, op } = settings;
-    const { attn_mask: given, key_padding_mask: padding, valid_lens: lens } = leaves;
+    const { attn_mask: given, key_padding_mask: padding, valid_lens: lens, position_bias: relative } = leaves;
     const [batch, heads, queries, allKeys] = shape;
     const isModule = op === "multi_head_attention";
     const causal = isCausal(settings);
@@ -229,6 +254,7 @@ const Attention = (() => {
             if (lens && s >= lens.data[lens.shape.length === 2 ? n * queries + l : n]) sum += -Infinity;
             const isTooFar = distance > behind || (!causal && -distance > ahead);
             if (isTooFar || (causal && distance < 0)) sum += -Infinity;
+            if (relative) sum += relative.data[(h * queries + l) * allKeys + s];
             if (slopes) sum += distance < 0 && causal ? 0 : -slopes[h] * Math.abs(distance);
             bias.data[((n * heads + h) * queries + l) * allKeys + s] = sum;
           }
@@ -239,7 +265,7 @@ const Attention = (() => {
 
   const hasAnyMask = (settings, leaves) =>
     Boolean(leaves.attn_mask || leaves.key_padding_mask || leaves.valid_lens || isCausal(settings) || Number.isFinite(windowOf(settings.mask).behind) ||
-      Number.isFinite(windowOf(settings.mask).ahead) || settings.mask.alibi);
+      Number.isFinite(windowOf(settings.mask).ahead) || settings.mask.alibi || settings.attention.relative_bias);
 
   // A finite fill takes the place of blocked scores; −∞ is added to them.
   function maskScores(scores, bias, fill) {
@@ -417,6 +443,8 @@ const Attention = (() => {
     if (attention.qk_norm === "per_head_after_rotary") [q, k] = [t.q_normed, t.k_normed];
     t.scores = attentionScores(q, k);
     t.scaled_scores = scaleScores(t.scores, attention, sizes.D);
+    if (attention.relative_bias)
+      t.position_bias = positionBias(settings, t["relative_attention_bias.weight"], t.scores.shape, sizes.S);
     if (hasAnyMask(settings, t)) t.mask_bias = mergeMasks(settings, t, t.scores.shape, sizes.S);
     t.masked_scores = t.mask_bias ? maskScores(t.scaled_scores, t.mask_bias, mask.value) : t.scaled_scores;
     const frozen = settings.heads.frozen ? settings.heads.frozen.heads : [];

@@ -18,7 +18,8 @@ const LiveValue = (() => {
     ["query", "N L E"], ["key", "N S kdim"], ["value", "N S vdim"],
     ["in_proj_weight", "HD+GD+GDv E"], ["q_proj_weight", "HD E"], ["k_proj_weight", "GD kdim"],
     ["v_proj_weight", "GDv vdim"], ["in_proj_bias", "HD+GD+GDv"],
-    ["q_norm.weight", "D"], ["k_norm.weight", "D"], ["sinks", "H"], ["bias_k", "GD"], ["bias_v", "GDv"],
+    ["q_norm.weight", "D"], ["k_norm.weight", "D"], ["sinks", "H"],
+    ["relative_attention_bias.weight", "buckets H"], ["bias_k", "GD"], ["bias_v", "GDv"],
     ["static_k", "N G S D"], ["static_v", "N G S Dv"], ["output_gate.weight", "HDv E"],
     ["output_gate.bias", "HDv"], ["out_proj.weight", "E HDv"], ["out_proj.bias", "E"],
     ["attn_mask", "N H L S"], ["key_padding_mask", "N S"], ["valid_lens", "N"], ["heads.gain", "H"],
@@ -26,7 +27,7 @@ const LiveValue = (() => {
     ["q", "N L HD"], ["k", "N S′ GD"], ["v", "N S′ GDv"],
     ["q_heads", "N H L D"], ["k_heads", "N G S′ D"], ["v_heads", "N G S′ Dv"],
     ["q_normed", "N H L D"], ["k_normed", "N G S D"], ["q_rotary", "N H L D"], ["k_rotary", "N G S D"],
-    ["scores", "N H L S′"], ["scaled_scores", "N H L S′"], ["mask_bias", "N H L S′"],
+    ["scores", "N H L S′"], ["scaled_scores", "N H L S′"], ["position_bias", "1 H L S′"], ["mask_bias", "N H L S′"],
     ["masked_scores", "N H L S′"], ["lse", "N H L"], ["sink_weights", "N H L"],
     ["attn_weights", "N H L S′"], ["dropped_weights", "N H L S′"],
     ["head_output", "N H L Dv"], ["concat", "N L HDv"],
@@ -34,7 +35,7 @@ const LiveValue = (() => {
     ["layer_norm_output", "N L E"], ["attn_output_weights", "N H L S′"],
   ]);
   const learnable = ["in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
-                     "q_norm.weight", "k_norm.weight", "sinks", "bias_k", "bias_v", "output_gate.weight", "output_gate.bias",
+                     "q_norm.weight", "k_norm.weight", "sinks", "relative_attention_bias.weight", "bias_k", "bias_v", "output_gate.weight", "output_gate.bias",
                      "out_proj.weight", "out_proj.bias"];
   const habits = ["previous_token", "next_token", "itself", "same_word", "first_token", "induction",
                   "punctuation", "entropy"];

@@ -14,8 +14,13 @@ const Provenance = (() => {
     return index;
   }
 
-  const holdsAt = (product, index) =>
-    product.where.every(([axis, begin, end]) => begin <= index[axis] && index[axis] < end);
+  // Inside its ranges, and on its diagonals if it has a band: [row, column, begin, end) of column − row.
+  function holdsAt({ where, band }, index) {
+    if (!where.every(([axis, begin, end]) => begin <= index[axis] && index[axis] < end)) return false;
+    if (!band) return true;
+    const ahead = mappedIndex(band[1], index) - mappedIndex(band[0], index);
+    return band[2] <= ahead && ahead < band[3];
+  }
 
   const offsetOf = (shape, index) => index.reduce((at, i, axis) => at * shape[axis] + i, 0);
   const valueAt = (tensor, index) => tensor.data[offsetOf(tensor.shape, index)];

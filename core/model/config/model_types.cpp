@@ -50,6 +50,7 @@ constexpr FieldWord<ModelType> type_words[]{
     {"alibi_or_rotary", positions<InnerPositions::alibi_or_rotary>},
     {"as_position_type", positions<InnerPositions::as_position_type>},
     {"as_trained", positions<InnerPositions::as_trained>}, {"relative", positions<InnerPositions::relative>},
+    {"relative_in_decoder", positions<InnerPositions::relative_in_decoder>},
     {"rope", reading<reads::rope>}, {"window", reading<reads::window>},
     {"multiplier", reading<reads::multiplier>}, {"query_scalar", reading<reads::query_scalar>},
     {"softcap", reading<reads::softcap>}, {"clip", reading<reads::clip>},

@@ -31,6 +31,7 @@ enum class InnerPositions {
   as_position_type,  // ESM: position_embedding_type "rotary"
   as_trained,  // core/train: position_embedding_type is "none", "learned", "sinusoidal", "rotary" or "alibi"
   relative,    // T5: a learned bias for each distance
+  relative_in_decoder,  // UDOP: T5's there; its encoder's biases know the places on a page
 };
 
 enum class OutputGate { none, own_array, in_queries };

@@ -104,6 +104,8 @@ std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
     arrays.push_back({layer.gate + ".weight", {rows, E}});
     arrays.push_back({layer.gate + ".bias", {rows}, true});
   }
+  if (!layer.relative_bias.empty() && layer.num_heads)
+    arrays.push_back({layer.relative_bias, {relative_buckets_of(layer), *layer.num_heads}});
   if (!layer.sinks.empty() && layer.num_heads) arrays.push_back({layer.sinks, {*layer.num_heads}});
   if (!layer.q_norms.empty() && layer.num_heads) {
     const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads, D = Q / std::max<Index>(heads, 1);
@@ -393,6 +395,14 @@ std::string_view layout_name(AttentionLayout layout) {
                                         "q, and k and v packed, in columns, [in,out]",
                                         "q heads, k, v of each key/value head in turns, [out,in]"};
   return names[static_cast<std::size_t>(layout)];
+}
+
+Index relative_buckets_of(const AttentionLayer& layer) {
+  constexpr Index most = 1 << 20;
+  const RelativeBias usual;
+  if (!layer.config) return usual.buckets;
+  return JsonValue(*layer.config->settings, layer.config->where, config_format)
+      .whole("relative_attention_num_buckets", usual.buckets, most);
 }
 
 std::string layer_array(const AttentionLayer& layer, std::string_view stem, const char* what) {

@@ -82,6 +82,8 @@ struct AttentionLayer {
   // head its D and then the gate's
   std::string gate;
   bool gate_in_q = false;
+  // The array (buckets,H) of a relative bias: its own, or its stack's first block's; else empty
+  std::string relative_bias;
   std::string sinks;  // the array with a sink for each head, if its type has them; else empty
   std::vector<std::string> unused_tensors;  // attention tensors, by name, that nothing here is computed from
   std::vector<std::string> missing;         // arrays that the family has and that are absent
@@ -103,6 +105,9 @@ AttentionLayer with_heads(AttentionLayer layer, Index num_heads, Index num_kv_he
 // config.json, they hold no floating-point numbers, the number of heads is unknown or does not divide; empty
 // if it can. `headwise info` and whatever computes ask this one.
 std::string layer_problem(const AttentionLayer& layer);
+
+// Of relative_attention_num_buckets in config.json; T5's 32 where it is not given.
+Index relative_buckets_of(const AttentionLayer& layer);
 
 // "encoder.layer.0.attention.self.query.weight", from a name of its family and "weight" or "bias".
 std::string layer_array(const AttentionLayer& layer, std::string_view stem, const char* what);

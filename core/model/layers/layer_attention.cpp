@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/attention/relative_bias.h"
 #include "core/model/config/model_types.h"
 #include "core/model/files/model_json.h"
 #include "core/tensor/error.h"
@@ -246,6 +247,23 @@ void warn_of_rounded_alibi(const Reading& read) {
     read.warn(std::move(sentence));
 }
 
+// T5's, whose decoder sees only keys behind; UDOP's encoder adds biases of places on a page.
+void read_relative_bias(const Reading& read) {
+  const bool elsewhere =
+      read.type.positions == InnerPositions::relative_in_decoder && !read.attention.is_causal;
+  if (read.layer.relative_bias.empty() || elsewhere)
+    return read.warn(elsewhere ? "relative_bias is left out: its biases for places on a page are not computed"
+                               : "relative_attention_bias is left out: the file has no table of it");
+  RelativeBias& bias = read.attention.relative_bias.emplace();
+  bias.buckets = relative_buckets_of(read.layer);
+  bias.max_distance = read.settings.whole("relative_attention_max_distance", bias.max_distance, most_window);
+  bias.bidirectional = !read.attention.is_causal;
+  if (const std::string problem = relative_bias_problem(bias); !problem.empty()) {
+    read.attention.relative_bias.reset();
+    read.warn(fmt::format("config.json: relative_attention_bias is left out: {}", problem));
+  }
+}
+
 void read_positions(const Reading& read) {
   if (read.layer.is_cross) return;
   if (read.type.positions == InnerPositions::as_trained) return read_trained_positions(read);
@@ -275,8 +293,8 @@ void read_positions(const Reading& read) {
       read.attention.alibi_scale = 1.0 / std::sqrt(head_dim(read.layer));
       return warn_of_rounded_alibi(read);
     case InnerPositions::relative:
-      read.warn("relative_attention_bias is left out: its bias for each distance is not computed");
-      return;
+    case InnerPositions::relative_in_decoder:
+      return read_relative_bias(read);
   }
 }
 

@@ -250,6 +250,8 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
     if (source.files.find(layer.gate + ".bias"))
       parameters["output_gate.bias"] = read_named(source, layer.gate + ".bias");
   }
+  if (!layer.relative_bias.empty())
+    parameters["relative_attention_bias.weight"] = read_named(source, layer.relative_bias);
   if (!layer.sinks.empty()) parameters["sinks"] = joined_heads(source, {layer.sinks});
   read_output(source, layer, parameters);
   if (layer.has_bias_kv)

@@ -36,6 +36,7 @@ std::set<std::string> used_names(const AttentionLayer& layer) {
   used.insert(layer.k_norms.begin(), layer.k_norms.end());
   if (!layer.gate.empty()) used.insert({layer.gate + ".weight", layer.gate + ".bias"});
   used.insert(layer.sinks);
+  used.insert(layer.relative_bias);
   return used;
 }
 
@@ -89,6 +90,17 @@ std::vector<std::string> norm_arrays(const ModelFiles& files, const std::string&
   return names;
 }
 
+// A layer's own table, or that of its stack's first block, which lends it to all others.
+void find_relative_bias(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
+  if (layer.family->positions != "relative") return;
+  const std::string own = module + "relative_attention_bias.weight",
+                    block = fmt::format("block.{}.", layer.number);
+  std::string first = own;
+  if (const std::size_t at = own.find(block); at != std::string::npos)
+    first.replace(at, block.size(), "block.0.");
+  layer.relative_bias = files.find(own) ? own : files.find(first) ? first : "";
+}
+
 void find_norms_and_sinks(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
   const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
   if (type && type->has_sinks && files.find(module + "sinks")) layer.sinks = module + "sinks";
@@ -115,6 +127,7 @@ void find_gate(AttentionLayer& layer, const ModelFiles& files, const std::string
 void account_for_tensors(AttentionLayer& layer, const ModelFiles& files) {
   const std::string module = module_of(layer);
   find_norms_and_sinks(layer, files, module);
+  find_relative_bias(layer, files, module);
   find_gate(layer, files, module);
   const bool is_torch_module = layer.family->first_stem().find('.') == std::string_view::npos;
   if (is_torch_module) layer.has_bias_kv = files.find(module + "bias_k") && files.find(module + "bias_v");

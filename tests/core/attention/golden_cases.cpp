@@ -129,6 +129,12 @@ AttentionOptions read_options(const Json& json) {
   const auto named = [&](const char* key, const auto& names) {
     return std::ranges::find(names, json.value(key, "")) - names.begin();
   };
+  if (json.contains("relative_bias")) {
+    RelativeBias& bias = o.relative_bias.emplace();
+    read(json["relative_bias"], "buckets", bias.buckets);
+    read(json["relative_bias"], "max_distance", bias.max_distance);
+    read(json["relative_bias"], "bidirectional", bias.bidirectional);
+  }
   constexpr std::array<std::string_view, 3> places{"per_head", "whole", "per_head_after_rotary"};
   constexpr std::array<std::string_view, 3> kinds{"rms", "layer", "l2"};
   if (json.contains("qk_norm")) o.qk_norm = static_cast<QkNorm>(named("qk_norm", places));

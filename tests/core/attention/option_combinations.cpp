@@ -140,6 +140,13 @@ void gate_output(AttentionInputs& inputs, bool by_head) {
   if (!by_head) inputs.tensors.output_gate_bias = random_tensor({rows}, "output_gate.bias");
 }
 
+// Fewer buckets than distances, whose two sides differ.
+void bias_by_distance(AttentionInputs& inputs, RelativeBias bias) {
+  inputs.options.relative_bias = bias;
+  inputs.tensors.relative_bias_weight = random_tensor(
+      {{"buckets", bias.buckets}, {"H", inputs.options.num_heads}}, "relative_attention_bias.weight");
+}
+
 void add_head_gain(AttentionInputs& inputs) {
   inputs.options.head_gain.assign(static_cast<std::size_t>(inputs.options.num_heads), 0.5);
   inputs.options.head_gain[1] = 0.0;
@@ -258,6 +265,14 @@ std::vector<std::vector<NamedChange>> shared_changes() {
         [](auto& in) {
           in.options.alibi = true;
           in.options.alibi_scale = -0.35;
+        }}},
+      {{"relative bias",
+        [](auto& in) {
+          bias_by_distance(in, {4, 3, true});
+        }},
+       {"relative bias of keys behind",
+        [](auto& in) {
+          bias_by_distance(in, {3, 2, false});
         }}},
       {{"valid_lens",
         [](auto& in) {

@@ -64,7 +64,7 @@ void check_same(const std::string& name, const TensorPtr& got, const TensorPtr& 
 }
 
 bool depends_on_position(const AttentionOptions& o) {
-  return o.is_causal || o.sliding_window || o.alibi || o.dropout > 0.0;
+  return depends_on_distance(o) || o.dropout > 0.0;
 }
 
 // Cross-attention with arrays of its own for key and value, so that one may change without the other.

@@ -308,6 +308,33 @@ TEST_CASE("from the output alone an option is found that makes ours agree") {
   found("key and value are exchanged", [](AttentionInputs& i) { std::swap(i.tensors.key, i.tensors.value); });
 }
 
+TEST_CASE("a relative bias that is missing, of the other buckets, turned round or scaled, is told") {
+  AttentionInputs inputs = random_inputs(small_options(4, 4, 3), {2, 6, 6});
+  inputs.options.relative_bias = RelativeBias{8, 6, true};
+  inputs.tensors.relative_bias_weight =
+      random_tensor({{"buckets", 8}, {"H", 4}}, "relative_attention_bias.weight");
+  AttentionInputs changed = inputs;
+  changed.options.relative_bias.reset();
+  changed.tensors.relative_bias_weight = nullptr;
+  CHECK_CONTAINS(causes_when(inputs, changed), "there is no relative bias");
+  changed = inputs;
+  changed.options.relative_bias->bidirectional = false;
+  CHECK_CONTAINS(causes_when(inputs, changed), "the buckets of the relative bias are a decoder's");
+  Tensor table = *inputs.tensors.relative_bias_weight;
+  for (Index bucket = 1; bucket < 4; ++bucket)
+    for (Index h = 0; h < 4; ++h) {
+      table.set_flat(bucket * 4 + h, inputs.tensors.relative_bias_weight->at({bucket + 4, h}));
+      table.set_flat((bucket + 4) * 4 + h, inputs.tensors.relative_bias_weight->at({bucket, h}));
+    }
+  changed = inputs;
+  changed.tensors.relative_bias_weight = std::make_shared<const Tensor>(table);
+  CHECK_CONTAINS(causes_when(inputs, changed), "its sides are exchanged");
+  table = *inputs.tensors.relative_bias_weight;
+  for (Index i = 0; i < table.size(); ++i) table.set_flat(i, table.flat(i) / std::sqrt(3.0));
+  changed.tensors.relative_bias_weight = std::make_shared<const Tensor>(table);
+  CHECK_CONTAINS(causes_when(inputs, changed), "the relative bias is scaled as the scores are");
+}
+
 TEST_CASE("sinks that are missing, or that are scaled as the scores are, are told") {
   AttentionInputs inputs = random_inputs(small_options(), {2, 5, 6});
   inputs.options.sink = {0.5, -1.0, 2.0, 0.3};

@@ -89,8 +89,8 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
                                 fully_masked_rows, head_gain, frozen_heads] = of_operator;
   [[maybe_unused]] const auto& [zero_row, rotary_base, rotary_pairs, rotary_factor, scale, softcap, clip_qkv,
                                 qk_norm, qk_norm_kind, qk_norm_offset, qk_norm_epsilon, temperature, sink,
-                                dropout, dropout_seed, need_weights, average_attn_weights, output_gate,
-                                residual, layer_norm] = of_layer;
+                                relative_bias, dropout, dropout_seed, need_weights, average_attn_weights,
+                                output_gate, residual, layer_norm] = of_layer;
   [[maybe_unused]] const auto& [is_causal, causal_alignment, sliding_window, window_left, window_right, alibi,
                                 alibi_scale] = of_positions;
   const AttentionSizes s = attention_sizes(first);
@@ -153,6 +153,16 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   add("softcap", attention, [](Options& o, Arrays&) { o.softcap = 1.5; });
   add("temperature", attention, [](Options& o, Arrays&) { o.temperature = 1.3; });
   add("a sink", attention, [](Options& o, Arrays&) { o.sink = {0.4}; });
+  add("relative bias", attention, [&](Options& o, Arrays& t) {
+    o.relative_bias = RelativeBias{8, 6, true};
+    t.relative_bias_weight = patterned(Shape{{"buckets", 8}, {"H", s.heads}}, DType::f32, 3);
+  });
+  add("relative bias of keys behind", attention, [&](Options& o, Arrays& t) {
+    o.relative_bias = RelativeBias{};
+    o.relative_bias->bidirectional = false;
+    o.is_causal = true;
+    t.relative_bias_weight = patterned(Shape{{"buckets", 32}, {"H", s.heads}}, DType::f32, 5);
+  });
   add("sinks as an array", attention, [&](Options&, Arrays& t) {
     t.sinks = patterned(Shape{{"H", s.heads}}, DType::f32, 3);
   });

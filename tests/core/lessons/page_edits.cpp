@@ -40,6 +40,11 @@ class Editor {
     linear->factor = 4.0;
     set("RoPE scaled by 4", scaling, linear);
   }
+  void field(std::string_view, std::string_view, std::optional<RelativeBias>& bias) {
+    set("no relative bias", bias, std::optional<RelativeBias>());
+    set("relative bias", bias, std::optional<RelativeBias>(std::in_place));
+    set("relative bias of few buckets", bias, std::optional(RelativeBias{4, 2, false}));
+  }
   void valid_lens(std::string_view, std::string_view, MaskSpec& mask) {
     for (const std::int64_t length : {0, 1, 3, 5, 12})
       set(fmt::format("valid_lens {}", length), mask.valid_lens,

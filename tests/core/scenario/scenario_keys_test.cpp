@@ -30,6 +30,9 @@ void change(std::vector<std::vector<std::int64_t>>& value) {
 void change(RotaryScaling& value) {
   value.factor = 4.0;
 }
+void change(RelativeBias& value) {
+  value.buckets += 2;
+}
 void change(FrozenHeads& value) {
   value.heads.push_back(0);
 }
