@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/attention/attention_options.h"
+#include "core/attention/tensor_names.h"
 #include "core/tensor/shape.h"
 #include "core/tensor/tensor.h"
 
@@ -30,7 +31,9 @@ struct GivenMasks {
   const Tensor* attn_mask = nullptr;         // bool, f32 or f64; shapes: AttnMaskView
   const Tensor* key_padding_mask = nullptr;  // (N,S), bool (True is ignored), f32 or f64
   const Tensor* valid_lens = nullptr;        // (N) or (N,L), i64: key j takes part if j < len
+  const Tensor* nonpad_kv_seqlen = nullptr;  // (N), i64: likewise, and query L − 1 stands at key len − 1
 };
+GivenMasks given_masks(const TraceTensors& tensors);
 
 // How an attn_mask maps onto (N,H,L,S): a step of 0 repeats. Multi-head attention takes (L,S) and (N·H,L,S),
 // index n·H + h. Scaled dot-product attention takes anything that broadcasts to (N,H,L,S) from the right, and
@@ -44,8 +47,13 @@ std::optional<AttnMaskView> view_attn_mask(Op op, const Shape& mask, Index batch
                                            Index keys);
 
 // The offset that aligns queries with keys in causal masks, windows and ALiBi: key i + offset is "the same
-// position" as query i. top_left: 0; bottom_right: S − L.
-Index causal_offset(CausalAlignment alignment, Index queries, Index keys);
+// position" as query i. top_left: P, the length of the past, or 0; bottom_right: `keys` − L, those of the past
+// among them; with nonpad_kv_seqlen len − L, whatever the alignment.
+Index causal_offset(const AttentionOptions& options, Index queries, Index keys);
+Index causal_offset(const AttentionOptions& options, const GivenMasks& given, Index n, Index queries,
+                    Index keys);
+// How many keys of batch entry n there may be for a query: valid_lens and nonpad_kv_seqlen, at most `keys`.
+Index valid_keys(const GivenMasks& given, Index n, Index query, Index queries, Index keys);
 
 // Whether a mask of floating-point numbers has only 0 and 1, at least one of them: it is added, but a boolean
 // mask may have been meant.

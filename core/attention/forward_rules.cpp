@@ -50,6 +50,10 @@ class Declaration {
       case Id::q_rotary:
       case Id::k_rotary:
         return declare_rotary(made_of(rule_.result.id, trace_.options));
+      case Id::present_key:
+        return declare_present(Id::past_key);
+      case Id::present_value:
+        return declare_present(Id::past_value);
       case Id::scores:
         return declare_scores();
       case Id::scaled_scores:
@@ -149,7 +153,7 @@ class Declaration {
   // bias_k / bias_v; then a row of zeros, which has no product.
   void declare_k_or_v(const KeyOrValue& of) {
     using namespace joined;
-    const Index keys = sizes_.keys;
+    const Index keys = sizes_.new_keys();
     if (has(of.static_heads)) {
       add({operand(of.static_heads,
                    {axis_of(n), axis_group(column, of.width), axis_of(row), axis_within(column, of.width)})},
@@ -194,6 +198,18 @@ class Declaration {
     rule_.products.back().combine_override = Combine::copy;
   }
 
+  // Rows [0,P) are the past's, those from P on this pass's.
+  void declare_present(Id past) {
+    using namespace in_heads;
+    const Index before = sizes_.past;
+    rule_.combine = Combine::copy;
+    if (before > 0) add({same_cell(past)}, {}, {{row, {0, before}}});
+    if (sizes_.key_rows() == 0) return;
+    add({operand(made_of(rule_.result.id, trace_.options),
+                 {axis_of(n), axis_of(h), axis_of(row, -before), axis_of(column)})},
+        {}, {{row, {before, sizes_.all_keys}}});
+  }
+
   // 'nhld,ngsd->nhls', g = h / (H/G)
   void declare_scores() {
     using namespace in_heads;
@@ -205,8 +221,7 @@ class Declaration {
 
   void declare_masked_scores() {
     const TraceTensors& t = trace_.tensors;
-    if (!has_any_mask(trace_.options, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()}))
-      return copy(Id::scaled_scores);
+    if (!has_any_mask(trace_.options, given_masks(t))) return copy(Id::scaled_scores);
     rule_.combine = Combine::add_mask;
     add({same_cell(Id::scaled_scores)});
     add({same_cell(Id::mask_bias)});
@@ -256,7 +271,8 @@ class Declaration {
   void declare_head_output() {
     using namespace in_heads;
     add({operand(Id::dropped_weights, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
-         operand(Id::v_heads, {axis_of(n), kv_head(), axis_of(summed), axis_of(column)})},
+         operand(path_of_values(trace_.options).back(),
+                 {axis_of(n), kv_head(), axis_of(summed), axis_of(column)})},
         {{"s", sizes_.all_keys}});
   }
 

@@ -105,8 +105,7 @@ class BlockedAttention final : public Stages {
         drops_(options_.dropout > 0.0 && static_cast<Index>(options_.frozen_heads.size()) < sizes.heads),
         rows_(std::clamp<Index>(block_cells / std::max<Index>(1, sizes.heads * sizes.all_keys), 1,
                                 std::max<Index>(1, sizes.queries))),
-        masked_(has_any_mask(options_, {trace.tensors.attn_mask.get(), trace.tensors.key_padding_mask.get(),
-                                        trace.tensors.valid_lens.get()})) {}
+        masked_(has_any_mask(options_, given_masks(trace.tensors))) {}
 
   void run() {
     require_memory(bytes(), "the trace");
@@ -131,10 +130,11 @@ class BlockedAttention final : public Stages {
     const Index blocks = (s_.queries + rows_ - 1) / rows_;
     for (n_ = 0; n_ < s_.batch; ++n_) {
       block_ = t;
-      for (TensorPtr* made : {&block_.q_normed, &block_.k_normed, &block_.q_rotary, &block_.k_rotary})
+      for (TensorPtr* made : {&block_.q_normed, &block_.k_normed, &block_.q_rotary, &block_.k_rotary,
+                              &block_.present_key, &block_.present_value})
         *made = nullptr;
       block_.k_heads = rows_of(keys_of_scores(t, options_), 0, s_.all_keys);
-      block_.v_heads = rows_of(t.v_heads, 0, s_.all_keys);
+      block_.v_heads = rows_of(values_of_sum(t), 0, s_.all_keys);
       for (first_ = 0; first_ < s_.queries; first_ += rows_) {
         check_cancelled();
         const ProgressPart part = slice_of_work(n_ * blocks + first_ / rows_, s_.batch * blocks);
@@ -206,8 +206,7 @@ class BlockedAttention final : public Stages {
     if (!by_head()) axes[1].size = 1;
     const ProgressPart part(0.0, 0.1, "mask_bias");
     bias_ = std::make_shared<const Tensor>(
-        merge_masks(options_, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()},
-                    Shape(std::move(axes)), s_.keys, trace_.dtype));
+        merge_masks(options_, given_masks(t), Shape(std::move(axes)), s_.keys, trace_.dtype));
   }
 
   // One of the maps of a block, or its output.
@@ -311,6 +310,7 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   std::optional<ProgressPart> part(std::in_place, 0.0, 0.05);
   if (module) project_and_split(pass);
   rotate_by_position(pass);
+  append_to_past(pass);
   BlockedAttention attention(*trace, wanted, sizes, block_cells);
   part.emplace(0.05, 0.95, "attn_weights");
   if (wanted.pairs()) attention.run();
@@ -335,7 +335,7 @@ Index needed_maps(const std::vector<TensorName>& needed) {
 
 bool needs_only_inputs(const std::vector<TensorName>& needed) {
   return !needed.empty() && std::ranges::all_of(needed, [](TensorName name) {
-    const bool input = name.id == Id::query || name.id == Id::key || name.id == Id::value;
+    const bool input = name.id <= Id::past_value;
     return !name.gradient && (input || tensor_entry(name.id).role == TensorRole::mask);
   });
 }

@@ -24,6 +24,7 @@ std::span<const unsigned char> preset_qk_norm();
 std::span<const unsigned char> preset_gated();
 std::span<const unsigned char> preset_long_context();
 std::span<const unsigned char> preset_sink();
+std::span<const unsigned char> preset_past();
 }  // namespace embedded
 
 namespace {
@@ -80,7 +81,7 @@ constexpr std::array<Entry, 10> trained_heads{{
 }  // namespace
 
 std::span<const Preset> presets() {
-  static const std::array<Preset, 11> all{{
+  static const std::array<Preset, 12> all{{
       {"welcome",
        "What does “it” stand for?",
        "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
@@ -116,6 +117,9 @@ std::span<const Preset> presets() {
       {"sink", "Heads that may look at nothing",
        "a sink: one more score in every row, whose weight is dropped, as in gpt-oss",
        text(embedded::preset_sink())},
+      {"past", "Tokens in a cache",
+       "a past: keys and values of six earlier tokens come from a cache, and are not computed again",
+       text(embedded::preset_past())},
   }};
   return all;
 }
