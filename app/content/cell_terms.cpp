@@ -15,9 +15,7 @@
 namespace headwise {
 
 const std::vector<std::string>* tokens_of(const TokenLabels& labels, const std::string& axis) {
-  if (axis == "L") return &labels.query;
-  if (axis == "S" || axis == "S′") return &labels.key;
-  return nullptr;
+  return labels.along(axis);
 }
 
 namespace {

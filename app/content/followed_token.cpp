@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "app/content/cell_terms.h"
+#include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/score_path.h"
 #include "core/attention/steps.h"
@@ -226,6 +228,14 @@ std::string gate_sentence(const Row& row) {
       gate.size(), number(length_of(passed)), number(length_of(joined)));
 }
 
+std::string past_sentence(const Row& row) {
+  const AttentionSizes sizes = attention_sizes(row.trace.options, row.trace.tensors);
+  if (!row.trace.options.past_length) return {};
+  const Index place = row.at.token + causal_offset(row.trace.options, sizes.queries, sizes.keys);
+  return fmt::format("The cache holds the keys of {}; {} stands behind them, at position {}.",
+                     counted(sizes.past, "earlier token"), row.name(), place);
+}
+
 std::string output_sentence(const Row& row) {
   const Id rows = rows_of_output(row.trace.tensors);
   const std::vector<double> joined = row.of(rows), made = row.of(Id::output);
@@ -278,8 +288,9 @@ std::string followed_sentence(const Trace& trace, const TokenLabels& labels, con
                               const FollowedRow& followed) {
   // In the order of Step. Only the module projects and splits.
   constexpr std::array<std::string (*)(const Row&), step_count> sentences{
-      inputs_sentence,  project_sentence, split_sentence,  scores_sentence, scale_sentence, mask_sentence,
-      softmax_sentence, sum_sentence,     concat_sentence, output_sentence, norm_sentence,  gate_sentence};
+      inputs_sentence, project_sentence, split_sentence, scores_sentence, scale_sentence,
+      mask_sentence,   softmax_sentence, sum_sentence,   concat_sentence, output_sentence,
+      norm_sentence,   gate_sentence,    past_sentence};
   const Step step = selection.step;
   if ((step == Step::project || step == Step::split_heads) && trace.options.op != Op::multi_head_attention)
     return {};

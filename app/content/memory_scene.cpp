@@ -74,7 +74,8 @@ std::optional<MemoryScene> memory_scene(const Trace& trace, const Selection& sel
   scene.order = memory_order(trace, by_itself ? step_of(picture->result, trace.options) : selection.step,
                              picture->result, batch_first);
   const Id result = scene.order.result.tensor;
-  const bool turned = (result == Id::k_heads || result == Id::k_normed || result == Id::k_rotary) &&
+  const bool turned = (result == Id::k_heads || result == Id::k_normed || result == Id::k_rotary ||
+                       result == Id::present_key) &&
                       picture->result == Id::scores;
   auto matrix = stage_matrix(trace, {result}, {selection.batch, selection.head}, turned);
   if (!matrix || matrix->view.tensor->size() == 0) return std::nullopt;
@@ -118,6 +119,7 @@ std::string memory_words(const MemoryScene& scene, const Trace& trace) {
     case Id::k_heads:
     case Id::k_normed:
     case Id::k_rotary:
+    case Id::present_key:
       if (scene.matrix.transposed)
         return "A transpose swaps two strides and moves no float: kᵀ is k read down its columns. A reshape "
                "to the same shape is not a transpose: it still reads along the rows.";

@@ -188,7 +188,7 @@ class ContentBuilder {
         {Id::residual_output, "+ query"}, {Id::attn_weights, "softmax"}, {Id::dropped_weights, "dropout"},
         {Id::layer_norm_output, "norm"}, {Id::q_heads, "cut"}, {Id::k_heads, "cut"}, {Id::v_heads, "cut"},
         {Id::q_rotary, "turn"}, {Id::k_rotary, "turn"}, {Id::q_normed, "norm"},
-        {Id::k_normed, "norm"}, {Id::concat, "join"}, {Id::gated_concat, "⊙ σ"},   {Id::output, "copy"}};
+        {Id::present_key, "append"}, {Id::present_value, "append"}, {Id::k_normed, "norm"}, {Id::concat, "join"}, {Id::gated_concat, "⊙ σ"},   {Id::output, "copy"}};
     // clang-format on
     const auto* const sign = std::ranges::find(signs, result, &std::pair<Id, const char*>::first);
     return sign == std::end(signs) ? "" : sign->second;

@@ -185,6 +185,19 @@ std::span<const WordRow> step_rows() {
   return rows;
 }
 
+namespace {
+
+// Whether scores are made of something other than q_heads and k_heads.
+bool reads_other_rows(Id queries, const AttentionOptions& options) {
+  return queries != Id::q_heads || path_of_keys(options).back() != Id::k_heads;
+}
+
+std::string_view head_symbol(Id id) {
+  return id == Id::q_heads ? "Q" : id == Id::k_heads ? "K" : tensor_entry(id).name;
+}
+
+}  // namespace
+
 StepWords step_words(Step step, const StepPicture& picture, const StepFacts& facts) {
   const AttentionOptions& options = facts.options;
   const Id result = picture.result;
@@ -222,14 +235,18 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
     words.formulas = {scale_formula(options)};
     words.sentence += " Here it differs, as the formula above shows.";
   }
-  if (step == Step::scores && picture.left && *picture.left != Id::q_heads) {
-    words.formulas = {fmt::format("scoresₕ = {0}ₕ {1}ₕᵀ", tensor_entry(*picture.left).name,
-                                  tensor_entry(path_of_keys(options).back()).name)};
-    words.sentence += options.qk_norm && has_rotary_embedding(options)
-                          ? " Both rows were first normalised, and rotated by their positions."
-                      : options.qk_norm ? " Both rows were first normalised."
-                                        : " Both rows were first rotated by their positions.";
+  if (step == Step::scores && picture.left && reads_other_rows(*picture.left, options)) {
+    words.formulas = {fmt::format("scoresₕ = {}ₕ {}ₕᵀ", head_symbol(*picture.left),
+                                  head_symbol(path_of_keys(options).back()))};
+    if (*picture.left != Id::q_heads)
+      words.sentence += options.qk_norm && has_rotary_embedding(options)
+                            ? " Both rows were first normalised, and rotated by their positions."
+                        : options.qk_norm ? " Both rows were first normalised."
+                                          : " Both rows were first rotated by their positions.";
+    if (options.past_length) words.sentence += " The keys of the past are among them.";
   }
+  if (step == Step::weighted_sum && options.past_length)
+    words.formulas = {"head_outputₕ = Aₕ present_valueₕ"};
   if (step == Step::normalise) words.formulas = {norm_formula('q', facts)};
   if (step == Step::output && options.output_gate) behind_gate(words);
   if ((step == Step::project && !facts.projection_bias) || (step == Step::output && !facts.output_bias))
@@ -270,9 +287,9 @@ std::optional<StepWords> backward_words(Step step, const StepPicture& picture, c
   std::optional<StepWords> words =
       own_words(fmt::format("{}: grad {}", entry.name, tensor_entry(picture.result).name));
   if (!words) return words;
-  if (step == Step::scores && picture.left && *picture.left != Id::q_heads) {
-    const std::string_view q = tensor_entry(*picture.left).name;
-    const std::string_view k = tensor_entry(path_of_keys(facts.options).back()).name;
+  if (step == Step::scores && picture.left && reads_other_rows(*picture.left, facts.options)) {
+    const std::string_view q = head_symbol(*picture.left);
+    const std::string_view k = head_symbol(path_of_keys(facts.options).back());
     words->formulas = {fmt::format("grad {}ₕ = grad scoresₕ {}ₕ", q, k),
                        fmt::format("grad {}ₕ = grad scoresₕᵀ {}ₕ", k, q)};
   }

@@ -85,8 +85,7 @@ std::optional<PinnedRow> pinned_row(const PanelContext& context, const PlaylistP
   if (!page.pin || page.pin->tensor != TensorName{asked_tensor(context, page)} || page.pin->index.size() != 4)
     return std::nullopt;
   const TensorPtr tensor = context.trace.tensor(page.pin->tensor.id);
-  if (!tensor || tensor->shape().rank() != 4 || !tensor->shape().name(3).starts_with("S"))
-    return std::nullopt;
+  if (!tensor || tensor->shape().rank() != 4 || !is_key_axis(tensor->shape().name(3))) return std::nullopt;
   const Index keys = tensor->shape().size(3);
   if (keys != static_cast<Index>(context.inputs.labels.key.size())) return std::nullopt;
   std::vector<Index> index = page.pin->index;

@@ -22,7 +22,8 @@ constexpr struct {
 } letters[] = {
     {"N", "batch: sequences computed at once"},
     {"L", "query length"},
-    {"S", "key length; S′ with appended columns"},
+    {"P", "past length, keys of a cache"},
+    {"S", "key length; S′ with a past and appended columns"},
     {"E", "embed_dim, the model's width (d_model)"},
     {"H", "heads"},
     {"G", "key/value heads (num_kv_heads)"},

@@ -18,8 +18,9 @@ constexpr struct {
   std::string_view letter, meaning;
 } meanings[] = {{"N", "batch"},
                 {"L", "query length: number of query rows"},
+                {"P", "past length: keys and values of a cache"},
                 {"S", "key length: number of key rows"},
-                {"S′", "key length, with appended rows"},
+                {"S′", "key length, with those of a past and appended rows"},
                 {"E", "model width, embed_dim"},
                 {"H", "heads"},
                 {"G", "key/value heads"},
@@ -81,6 +82,7 @@ std::vector<LetterRun> shape_letters(std::string_view text) {
 
 bool axis_has_letter(std::string_view axis, std::string_view letter) {
   constexpr std::string_view dot = "·";
+  if (axis.starts_with("P+")) return letter == "P" || axis_has_letter(axis.substr(2), letter);
   const auto bare = [](std::string_view name) { return name == "S′" ? std::string_view("S") : name; };
   while (!axis.empty()) {
     const std::size_t end = std::min(axis.find(dot), axis.size());

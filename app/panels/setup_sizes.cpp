@@ -180,6 +180,8 @@ void draw_setup_sizes(SetupRows& rows) {
       rows.optional_integer(setup_row("setup/key_length"), in.key_length, std::to_string(in.query_length),
                             {.drag_least = 1, .drag_most = 2048});
   }
+  if (rows.rare("setup/past_length", in.past_length > 0))
+    rows.integer(setup_row("setup/past_length"), in.past_length, {.drag_most = 2048});
 }
 
 void draw_setup_text(SetupRows& rows) {

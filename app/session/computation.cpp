@@ -71,9 +71,11 @@ Work estimated(const Scenario& scenario) {
   const double head_width =
       at_least_0(a.head_dim ? static_cast<double>(*a.head_dim) : width / std::max(heads, 1.0));
   const double inner = std::max(width, heads * head_width);
+  const double past = at_least_0(static_cast<double>(in.past_length));
   const double projections = batch * 2.0 * (query_length + key_length) * width * inner;
-  const double scores = batch * heads * query_length * key_length * (2.0 * head_width + work_per_score);
-  const double randoms = 4.0 * width * inner + batch * (query_length + key_length) * width;
+  const double scores =
+      batch * heads * query_length * (past + key_length) * (2.0 * head_width + work_per_score);
+  const double randoms = 4.0 * width * inner + batch * (query_length + key_length + 2.0 * past) * width;
   return {cost_of_random * randoms, projections + scores};
 }
 
@@ -92,7 +94,9 @@ double estimated_trace_bytes(const Scenario& scenario, Index query_length, Index
   const double heads = at_least_1(static_cast<double>(a.num_heads));
   const double width = at_least_1(static_cast<double>(a.embed_dim));
   const double head_width = a.head_dim ? at_least_1(static_cast<double>(*a.head_dim)) : width / heads;
-  const auto queries = static_cast<double>(query_length), keys = static_cast<double>(key_length);
+  const auto queries = static_cast<double>(query_length);
+  const double keys =
+      static_cast<double>(key_length) + at_least_0(static_cast<double>(scenario.inputs.past_length));
   return batch * (heads * queries * keys * bytes_a_pair +
                   (queries + keys) * std::max(width, heads * head_width) * bytes_a_number);
 }

@@ -62,10 +62,9 @@ std::optional<CellRef> followed(const CellRef& pin, const TokenLabels& before, c
   CellRef result = pin;
   for (std::size_t axis = 0; axis < pin.index.size(); ++axis) {
     const std::string& name = tensor->shape().name(static_cast<Index>(axis));
-    const bool of_queries = name == "L", of_keys = name == "S" || name == "S′";
-    if (!of_queries && !of_keys) continue;
-    const auto at = of_queries ? followed(pin.index[axis], before.query, now.query)
-                               : followed(pin.index[axis], before.key, now.key);
+    const std::vector<std::string>*then = before.along(name), *are = now.along(name);
+    if (!then || !are) continue;
+    const auto at = followed(pin.index[axis], *then, *are);
     if (!at) return {};
     result.index[axis] = *at;
   }

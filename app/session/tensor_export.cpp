@@ -100,8 +100,8 @@ AxisNames axis_names(const Tensor& tensor, Index axis, const TokenLabels& labels
   const std::string& letter = tensor.shape().name(axis);
   const auto size = static_cast<std::size_t>(tensor.shape().size(axis));
   if (letter == "L" && labels.query.size() == size) return {"query", labels.query};
-  if ((letter == "S" || letter == "S′") && labels.key.size() >= size)
-    return {"key", {labels.key.begin(), labels.key.begin() + static_cast<std::ptrdiff_t>(size)}};
+  if (const auto* keys = is_key_axis(letter) ? labels.along(letter) : nullptr; keys && keys->size() >= size)
+    return {"key", {keys->begin(), keys->begin() + static_cast<std::ptrdiff_t>(size)}};
   return {letter, {}};
 }
 
@@ -270,7 +270,7 @@ bool is_pair_map(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
   if (shape.rank() < 2 || shape.name(shape.rank() - 2) != "L") return false;
   const std::string& last = shape.name(shape.rank() - 1);
-  return last == "S" || last == "S′";
+  return is_key_axis(last);
 }
 
 std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels,

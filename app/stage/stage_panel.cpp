@@ -218,7 +218,7 @@ bool pins_operand(const StageContent& content, const Selection& selection) {
   return selection.pinned &&
          std::ranges::any_of(std::array{&content.left, &content.above, &content.bias}, [&](const auto* part) {
            return *part && (*part)->matrix.name == selection.pinned->tensor &&
-                  !((*part)->matrix.row_axis == "L" && (*part)->matrix.col_axis == "S");
+                  !((*part)->matrix.row_axis == "L" && is_key_axis((*part)->matrix.col_axis));
          });
 }
 

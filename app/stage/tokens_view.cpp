@@ -292,7 +292,7 @@ void draw_light(const PanelContext& context, const StagePart& map, const TokenCo
         name.id == TensorId::q_rotary)
       frame(queries.x - room, room, queries);
     if (name.id == TensorId::k || name.id == TensorId::k_heads || name.id == TensorId::k_normed ||
-        name.id == TensorId::k_rotary)
+        name.id == TensorId::k_rotary || name.id == TensorId::present_key)
       frame(keys.x, room, keys);
   }
 }

@@ -54,8 +54,8 @@ std::string_view combine_word(Combine combine) {
 }
 
 PageJson sizes_json(const AttentionSizes& s) {
-  return {{"N", s.batch}, {"L", s.queries},  {"S", s.keys},     {"S′", s.all_keys},  {"E", s.embed_dim},
-          {"H", s.heads}, {"G", s.kv_heads}, {"D", s.head_dim}, {"Dv", s.v_head_dim}};
+  return {{"N", s.batch},     {"L", s.queries}, {"P", s.past},     {"S", s.new_keys()}, {"S′", s.all_keys},
+          {"E", s.embed_dim}, {"H", s.heads},   {"G", s.kv_heads}, {"D", s.head_dim},   {"Dv", s.v_head_dim}};
 }
 
 PageJson map_json(const AxisMap& map) {

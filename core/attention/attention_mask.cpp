@@ -112,22 +112,28 @@ void visit_mask(const Tensor& mask, F&& f) {
 }
 
 template <class T>
-void block_beyond_valid_lens(Rows<T>& rows, const Tensor& valid_lens, Index queries) {
-  const auto lens = valid_lens.values<std::int64_t>();
-  const bool per_query = valid_lens.shape().rank() == 2;
+void block_beyond_valid_lens(Rows<T>& rows, const GivenMasks& given, Index queries) {
   rows.for_each([&](Index n, Index, Index l, std::span<T> row) {
-    const Index len = lens[static_cast<std::size_t>(per_query ? n * queries + l : n)];
-    for (Index s = std::max<Index>(0, len); s < static_cast<Index>(row.size()); ++s) {
+    const auto keys = static_cast<Index>(row.size());
+    for (Index s = valid_keys(given, n, l, queries, keys); s < keys; ++s)
       row[static_cast<std::size_t>(s)] += blocked<T>;
-    }
+  });
+}
+
+// Calls f(head, the row, the key at the query's own position).
+template <class T, class F>
+void for_each_placed(Rows<T>& rows, const AttentionOptions& options, const GivenMasks& given, Index queries,
+                     F&& f) {
+  rows.for_each([&](Index n, Index h, Index l, std::span<T> row) {
+    f(h, row, l + causal_offset(options, given, n, queries, static_cast<Index>(row.size())));
   });
 }
 
 template <class T>
-void block_by_position(Rows<T>& rows, const AttentionOptions& options, Index offset) {
+void block_by_position(Rows<T>& rows, const AttentionOptions& options, const GivenMasks& given, Index queries) {
   const PositionWindow seen = seen_by_position(options);
-  rows.for_each([&](Index, Index, Index l, std::span<T> row) {
-    const Index own = l + offset, keys = static_cast<Index>(row.size());
+  for_each_placed(rows, options, given, queries, [&](Index, std::span<T> row, Index own) {
+    const auto keys = static_cast<Index>(row.size());
     const Index begin = std::clamp<Index>(own - seen.behind, 0, keys);
     const Index end = std::clamp<Index>(own + seen.ahead + 1, begin, keys);
     for (Index s = 0; s < begin; ++s) row[static_cast<std::size_t>(s)] += blocked<T>;
@@ -136,30 +142,30 @@ void block_by_position(Rows<T>& rows, const AttentionOptions& options, Index off
 }
 
 template <class T>
-void add_alibi(Rows<T>& rows, const AttentionOptions& options, Index offset) {
+void add_alibi(Rows<T>& rows, const AttentionOptions& options, const GivenMasks& given, Index queries) {
   const std::vector<double> slopes = alibi_slopes(rows.heads(), options.alibi_scale);
-  rows.for_each([&](Index, Index h, Index l, std::span<T> row) {
+  for_each_placed(rows, options, given, queries, [&](Index h, std::span<T> row, Index own) {
     for (Index s = 0; s < static_cast<Index>(row.size()); ++s) {
       row[static_cast<std::size_t>(s)] +=
-          static_cast<T>(alibi_bias(slopes[static_cast<std::size_t>(h)], l + offset - s, options.is_causal));
+          static_cast<T>(alibi_bias(slopes[static_cast<std::size_t>(h)], own - s, options.is_causal));
     }
   });
 }
 
 template <class T>
-void add_relative_bias(Rows<T>& rows, const RelativeBias& bias, const Tensor& weight, Index queries,
-                       Index offset) {
-  const RelativeBiasTable table(bias, weight, rows.keys() + queries);
-  rows.for_each([&](Index, Index h, Index l, std::span<T> row) {
+void add_relative_bias(Rows<T>& rows, const AttentionOptions& options, const GivenMasks& given, Index queries) {
+  const RelativeBiasTable table(*options.relative_bias, *given.relative_bias_weight, rows.keys() + queries);
+  for_each_placed(rows, options, given, queries, [&](Index h, std::span<T> row, Index own) {
     for (Index s = 0; s < static_cast<Index>(row.size()); ++s)
-      row[static_cast<std::size_t>(s)] += static_cast<T>(table(h, s - l - offset));
+      row[static_cast<std::size_t>(s)] += static_cast<T>(table(h, s - own));
   });
 }
 
 }  // namespace
 
 GivenMasks given_masks(const TraceTensors& t) {
-  return {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get(), t.relative_bias_weight.get()};
+  return {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get(), t.nonpad_kv_seqlen.get(),
+          t.relative_bias_weight.get()};
 }
 
 std::optional<AttnMaskView> view_attn_mask(Op op, const Shape& mask, Index batch, Index heads, Index queries,
@@ -194,8 +200,27 @@ std::optional<AttnMaskView> view_attn_mask(Op op, const Shape& mask, Index batch
   return view;
 }
 
-Index causal_offset(CausalAlignment alignment, Index queries, Index keys) {
-  return alignment == CausalAlignment::top_left ? 0 : keys - queries;
+Index causal_offset(const AttentionOptions& options, Index queries, Index keys) {
+  return options.causal_alignment == CausalAlignment::top_left ? options.past_length.value_or(0)
+                                                               : keys - queries;
+}
+
+Index causal_offset(const AttentionOptions& options, const GivenMasks& given, Index n, Index queries,
+                    Index keys) {
+  if (!given.nonpad_kv_seqlen) return causal_offset(options, queries, keys);
+  return given.nonpad_kv_seqlen->values<std::int64_t>()[static_cast<std::size_t>(n)] - queries;
+}
+
+Index valid_keys(const GivenMasks& given, Index n, Index query, Index queries, Index keys) {
+  const auto cut = [&](const Tensor* lens) {
+    if (!lens) return;
+    const Index at = lens->shape().rank() == 2 ? n * queries + query : n;
+    keys = std::min<Index>(
+        keys, std::max<std::int64_t>(0, lens->values<std::int64_t>()[static_cast<std::size_t>(at)]));
+  };
+  cut(given.valid_lens);
+  cut(given.nonpad_kv_seqlen);
+  return keys;
 }
 
 bool only_zeros_and_ones(const Tensor& mask) {
@@ -210,7 +235,8 @@ bool only_zeros_and_ones(const Tensor& mask) {
 }
 
 bool has_any_mask(const AttentionOptions& options, const GivenMasks& given) {
-  return given.attn_mask || given.key_padding_mask || given.valid_lens || depends_on_distance(options);
+  return given.attn_mask || given.key_padding_mask || given.valid_lens || given.nonpad_kv_seqlen ||
+         depends_on_distance(options);
 }
 
 Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Shape mask_bias, Index keys,
@@ -219,7 +245,6 @@ Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Sha
   const Index batch = bias.shape().size(0);
   const Index heads = bias.shape().size(1);
   const Index queries = bias.shape().size(2);
-  const Index offset = causal_offset(options.causal_alignment, queries, keys);
   dispatch_float(dtype, [&]<class T>() {
     T* const zeros = bias.values<T>().data();
     for_ranges(bias.size(), 0.5,
@@ -234,11 +259,10 @@ Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Sha
     if (given.key_padding_mask) {
       visit_mask(*given.key_padding_mask, [&](auto cells) { add_key_padding_mask(rows, cells); });
     }
-    if (given.valid_lens) block_beyond_valid_lens(rows, *given.valid_lens, queries);
-    if (seen_by_position(options).bounds()) block_by_position(rows, options, offset);
-    if (options.alibi) add_alibi(rows, options, offset);
-    if (options.relative_bias)
-      add_relative_bias(rows, *options.relative_bias, *given.relative_bias_weight, queries, offset);
+    if (given.valid_lens || given.nonpad_kv_seqlen) block_beyond_valid_lens(rows, given, queries);
+    if (seen_by_position(options).bounds()) block_by_position(rows, options, given, queries);
+    if (options.alibi) add_alibi(rows, options, given, queries);
+    if (options.relative_bias) add_relative_bias(rows, options, given, queries);
   });
   return bias;
 }

@@ -28,9 +28,10 @@ double alibi_bias(double slope, Index distance, bool is_causal);
 
 // Null if there is no such mask. A blocking boolean cell counts as -inf, a float is added as it is.
 struct GivenMasks {
-  const Tensor* attn_mask = nullptr;             // bool, f32 or f64; shapes: AttnMaskView
-  const Tensor* key_padding_mask = nullptr;      // (N,S), bool (True is ignored), f32 or f64
-  const Tensor* valid_lens = nullptr;            // (N) or (N,L), i64: key j takes part if j < len
+  const Tensor* attn_mask = nullptr;         // bool, f32 or f64; shapes: AttnMaskView
+  const Tensor* key_padding_mask = nullptr;  // (N,S), bool (True is ignored), f32 or f64
+  const Tensor* valid_lens = nullptr;        // (N) or (N,L), i64: key j takes part if j < len
+  const Tensor* nonpad_kv_seqlen = nullptr;  // (N), i64: likewise, and query L − 1 stands at key len − 1
   const Tensor* relative_bias_weight = nullptr;  // (buckets,H), if options.relative_bias is set
 };
 GivenMasks given_masks(const TraceTensors& tensors);
@@ -47,8 +48,13 @@ std::optional<AttnMaskView> view_attn_mask(Op op, const Shape& mask, Index batch
                                            Index keys);
 
 // The offset that aligns queries with keys in causal masks, windows and ALiBi: key i + offset is "the same
-// position" as query i. top_left: 0; bottom_right: S − L.
-Index causal_offset(CausalAlignment alignment, Index queries, Index keys);
+// position" as query i. top_left: P, the length of the past, or 0; bottom_right: `keys` − L, those of the past
+// among them; with nonpad_kv_seqlen len − L, whatever the alignment.
+Index causal_offset(const AttentionOptions& options, Index queries, Index keys);
+Index causal_offset(const AttentionOptions& options, const GivenMasks& given, Index n, Index queries,
+                    Index keys);
+// How many keys of batch entry n there may be for a query: valid_lens and nonpad_kv_seqlen, at most `keys`.
+Index valid_keys(const GivenMasks& given, Index n, Index query, Index queries, Index keys);
 
 // Whether a mask of floating-point numbers has only 0 and 1, at least one of them: it is added, but a boolean
 // mask may have been meant.

@@ -65,6 +65,9 @@ struct OperatorOptions {
   Index vdim = 128;        // width of value
   Index head_dim = 16;     // D
   Index v_head_dim = 16;   // Dv
+  // P: how many keys of a cache, past_key, come before those of key; null: there is no past. It follows from
+  // the arrays, as everything behind it: positions of queries and of new keys begin at P.
+  std::optional<Index> past_length;
   // Instead of those of rotary_base: at most D/2 frequencies, radians per position. Not both.
   std::vector<double> rotary_inverse_frequencies;
   std::optional<double> mask_value;  // finite: FILLS blocked cells; null: -inf is added

@@ -14,6 +14,7 @@ AttentionSizes attention_sizes(const AttentionInputs& inputs) {
 
 AttentionSizes attention_sizes(const AttentionOptions& options, const TraceTensors& t) {
   AttentionSizes sizes;
+  if (t.past_key) sizes.past = t.past_key->shape().size(2);
   if (options.op == Op::scaled_dot_product_attention) {
     const Shape& query = (t.query ? t.query : t.q_heads)->shape();
     const Shape& key = (t.key ? t.key : t.k_heads)->shape();
@@ -23,16 +24,16 @@ AttentionSizes attention_sizes(const AttentionOptions& options, const TraceTenso
     sizes.queries = query.size(2);
     sizes.head_dim = query.size(3);
     sizes.kv_heads = key.size(1);
-    sizes.keys = sizes.all_keys = key.size(2);
+    sizes.keys = sizes.all_keys = sizes.past + key.size(2);
     sizes.v_head_dim = value.size(3);
     sizes.embed_dim = checked_multiply(sizes.heads, sizes.v_head_dim, "embed_dim");
     return sizes;
   }
   sizes.batch = t.query->shape().size(0);
   sizes.queries = t.query->shape().size(1);
-  sizes.keys = t.static_k   ? t.static_k->shape().size(2)
-               : t.static_v ? t.static_v->shape().size(2)
-                            : t.key->shape().size(1);
+  sizes.keys = sizes.past + (t.static_k   ? t.static_k->shape().size(2)
+                             : t.static_v ? t.static_v->shape().size(2)
+                                          : t.key->shape().size(1));
   sizes.all_keys = sizes.keys + (t.bias_k ? 1 : 0) + (options.add_zero_attn ? 1 : 0);
   sizes.embed_dim = options.embed_dim;
   sizes.heads = options.num_heads;
@@ -52,13 +53,17 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
   if (id == TensorId::output_gate && s.gates == s.heads) letters = "(N,L,H)";
   if (id == TensorId::q_normed && options.qk_norm == QkNorm::whole) letters = "(N,L,H·D)";
   if (id == TensorId::k_normed && options.qk_norm == QkNorm::whole) letters = "(N,S,G·D)";
+  // k and v have no past.
+  const bool rows =
+      id == TensorId::k || id == TensorId::v || id == TensorId::k_heads || id == TensorId::v_heads;
   const auto size_of = [&](std::string_view letter) {
     return letter == "N"         ? s.batch
            : letter == "1"       ? 1
            : letter == "buckets" ? options.relative_bias.value_or(RelativeBias{}).buckets
            : letter == "L"       ? s.queries
-           : letter == "S"       ? s.keys
-           : letter == "S′"      ? s.all_keys
+           : letter == "P"       ? s.past
+           : letter == "S"       ? s.new_keys()
+           : letter == "S′"      ? (rows ? s.key_rows() : s.all_keys)
            : letter == "E"       ? s.embed_dim
            : letter == "H"       ? s.heads
            : letter == "G"       ? s.kv_heads
@@ -75,13 +80,15 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
     Index size = size_of(axis.substr(0, product));
     if (product != std::string_view::npos)
       size = checked_multiply(size, size_of(axis.substr(product + times.size())), std::string(axis));
-    axes.push_back({axis == "S′" ? s.key_axis() : std::string(axis), size});
+    axes.push_back({axis != "S′" ? std::string(axis) : rows ? s.key_rows_axis() : s.key_axis(), size});
   }
   return Shape(std::move(axes));
 }
 
 AttentionOptions resolved_options(const AttentionInputs& inputs) {
   AttentionOptions options = inputs.options;
+  options.past_length.reset();
+  if (inputs.tensors.past_key) options.past_length = inputs.tensors.past_key->shape().size(2);
   if (options.op != Op::scaled_dot_product_attention) return options;
   const AttentionSizes sizes = attention_sizes(inputs);
   options.embed_dim = options.kdim = options.vdim = sizes.embed_dim;

@@ -1,16 +1,22 @@
 // The axis sizes of one attention (N, L, S …), derived from its options and arrays.
 #pragma once
 
+#include <string_view>
 #include <tuple>
 
 #include "core/attention/trace.h"
 
 namespace headwise {
 
+constexpr const char* key_axis_name(bool past, bool appended) {
+  return past ? (appended ? "P+S′" : "P+S") : appended ? "S′" : "S";
+}
+
 struct AttentionSizes {
   Index batch = 0;       // N
   Index queries = 0;     // L
-  Index keys = 0;        // S, without appended columns
+  Index past = 0;        // P: keys of past_key
+  Index keys = 0;        // P + S, without appended columns: the keys that masks speak of
   Index all_keys = 0;    // S′: including the columns of bias_k and of the zero row
   Index embed_dim = 0;   // E; H·Dv for scaled_dot_product_attention
   Index heads = 0;       // H
@@ -19,18 +25,30 @@ struct AttentionSizes {
   Index v_head_dim = 0;  // Dv
   Index gates = 0;       // rows of output_gate.weight: H·Dv, H, or 0 without a gate
 
-  // "S", or "S′" if columns are appended.
-  const char* key_axis() const { return all_keys == keys ? "S" : "S′"; }
+  Index new_keys() const { return keys - past; }      // S: the rows of key
+  Index key_rows() const { return all_keys - past; }  // of k: those of key, and appended ones
+  // "S", or "S′" if rows are appended; "P+S" and "P+S′" with a past.
+  const char* key_rows_axis() const { return key_axis_name(false, all_keys != keys); }
+  const char* masked_axis() const { return key_axis_name(past > 0, false); }
+  const char* key_axis() const { return key_axis_name(past > 0, all_keys != keys); }
   Shape scores_shape() const;  // (N,H,L,S′)
   // Of everything that is there with and without a gate.
   friend bool operator==(const AttentionSizes& a, const AttentionSizes& b) {
     const auto all = [](const AttentionSizes& s) {
-      return std::tie(s.batch, s.queries, s.keys, s.all_keys, s.embed_dim, s.heads, s.kv_heads, s.head_dim,
-                      s.v_head_dim);
+      return std::tie(s.batch, s.queries, s.past, s.keys, s.all_keys, s.embed_dim, s.heads, s.kv_heads,
+                      s.head_dim, s.v_head_dim);
     };
     return all(a) == all(b);
   }
 };
+
+// Whether an axis of this name counts keys, and whether those of the past are among them.
+inline bool is_key_axis(std::string_view name) {
+  return name == "S" || name == "S′" || name.starts_with("P+S");
+}
+inline bool has_past_keys(std::string_view axis) {
+  return axis.starts_with("P+S");
+}
 
 // query, key and value must be present, with rank 3 (multi_head_attention) or 4
 // (scaled_dot_product_attention; q_heads, k_heads and v_heads, their names in a trace, are accepted instead).

@@ -167,7 +167,8 @@ void add_rotation(const Trace& trace, CellProvenance& provenance) {
   const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
   const TensorId id = provenance.cell.tensor.id;
   const bool of_queries = id == TensorId::q_rotary || id == made_of(TensorId::q_rotary, trace.options);
-  const Index first = of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys) : Index{0};
+  const Index first = of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys)
+                                 : rotary_first_key(trace.options);
   const Rotation rotation = rotation_of(trace.options);
   const Index position = first + provenance.cell.index[2], pair = rotation.pair_of(provenance.cell.index[3]);
   const double angle = rotation.angle(position, pair);

@@ -118,10 +118,11 @@ std::string gradient_note(const Trace& trace, const CellProvenance& provenance) 
     case Id::k_heads:
     case Id::k_normed:
     case Id::k_rotary:
-      if (provenance.combine == Combine::rotation) return rotation_note(provenance);
-      if (path_of_keys(trace.options).back() != id) return "";
-      [[fallthrough]];
     case Id::v_heads:
+    case Id::present_key:
+    case Id::present_value:
+      if (provenance.combine == Combine::rotation) return rotation_note(provenance);
+      if (path_of_keys(trace.options).back() != id && path_of_values(trace.options).back() != id) return "";
       return collecting_head_note(trace, provenance.cell.index[1]);
     case Id::masked_scores:
       return softmax_gradient_note(provenance);
@@ -137,6 +138,13 @@ std::string gradient_note(const Trace& trace, const CellProvenance& provenance) 
   }
 }
 
+// Where a row of the present lies: in the cache, or among this pass's own.
+std::string present_note(const Trace& trace, const CellProvenance& provenance) {
+  const Index past = trace.options.past_length.value_or(0), row = provenance.cell.index[2];
+  return row < past ? fmt::format("Row {} of the cache: it was computed in an earlier pass.", row)
+                    : fmt::format("Row {} of this pass, behind the {} of the cache.", row - past, past);
+}
+
 // "Key/value head 1 = 3 // 2 serves the 2 query heads 2 to 3."; empty if there is nothing to say.
 // `provenance` is complete except for its formula and note.
 std::string cell_note(const Trace& trace, const CellProvenance& provenance) {
@@ -150,6 +158,9 @@ std::string cell_note(const Trace& trace, const CellProvenance& provenance) {
     case Id::q_rotary:
     case Id::k_rotary:
       return rotation_note(provenance);
+    case Id::present_key:
+    case Id::present_value:
+      return present_note(trace, provenance);
     case Id::scores:
     case Id::head_output:
       return shared_head_note(trace, provenance.cell.index[1]);

@@ -48,18 +48,19 @@ void check_attn_mask(const AttentionInputs& inputs, const AttentionSizes& s) {
   const TraceTensors& t = inputs.tensors;
   if (t.attn_mask &&
       !view_attn_mask(inputs.options.op, t.attn_mask->shape(), s.batch, s.heads, s.queries, s.keys)) {
-    const Shape two{{"L", s.queries}, {"S", s.keys}};
+    const Shape two{{"L", s.queries}, {s.masked_axis(), s.keys}};
     const Shape& got = t.attn_mask->shape();
     const std::string cause = attn_mask_cause(inputs.options.op, got.sizes(), s);
     if (inputs.options.op == Op::multi_head_attention) {
-      const Shape three{
-          {"N·H", checked_multiply(s.batch, s.heads, "attn_mask")}, {"L", s.queries}, {"S", s.keys}};
+      const Shape three{{"N·H", checked_multiply(s.batch, s.heads, "attn_mask")},
+                        {"L", s.queries},
+                        {s.masked_axis(), s.keys}};
       refuse({"attn_mask", "the shape disagrees", got.sizes_text(),
               letters_and_sizes(two) + " or " + letters_and_sizes(three), cause});
     }
     refuse({"attn_mask", "the shape does not broadcast", got.sizes_text(),
             "what broadcasts to " +
-                letters_and_sizes({{"N", s.batch}, {"H", s.heads}, {"L", s.queries}, {"S", s.keys}}),
+                letters_and_sizes({{"N", s.batch}, {"H", s.heads}, {"L", s.queries}, {s.masked_axis(), s.keys}}),
             cause});
   }
 }
@@ -67,7 +68,7 @@ void check_attn_mask(const AttentionInputs& inputs, const AttentionSizes& s) {
 void check_key_padding_mask(const AttentionInputs& inputs, const AttentionSizes& s) {
   const TraceTensors& t = inputs.tensors;
   if (t.key_padding_mask)
-    expect_shape("key_padding_mask", *t.key_padding_mask, {{"N", s.batch}, {"S", s.keys}},
+    expect_shape("key_padding_mask", *t.key_padding_mask, {{"N", s.batch}, {s.masked_axis(), s.keys}},
                  t.key_padding_mask->shape().same_sizes({{"N", s.batch}, {"L", s.queries}})
                      ? "it masks keys: its length is that of key, not of query"
                      : "one row for each of the batch, one column for each key");
@@ -88,15 +89,56 @@ void check_valid_lens(const AttentionInputs& inputs, const AttentionSizes& s) {
     require(wrong == lens.end(),
             {"valid_lens", "a length is out of range",
              wrong == lens.end() ? "" : fmt::format("{} at cell {}", *wrong, wrong - lens.begin()),
-             fmt::format("0 to S = {}", s.keys), ""});
+             fmt::format("0 to {} = {}", s.masked_axis(), s.keys), ""});
   }
 }
 
-// Checks attn_mask, key_padding_mask and valid_lens against the sizes; their types have already been checked.
+// One length for each of the batch; a past would say a second time where the queries stand.
+void check_nonpad_kv_seqlen(const AttentionInputs& inputs, const AttentionSizes& s) {
+  const TensorPtr& lens = inputs.tensors.nonpad_kv_seqlen;
+  if (!lens) return;
+  require(!inputs.tensors.past_key, {"nonpad_kv_seqlen", "the place of the queries is given twice",
+                                     "nonpad_kv_seqlen beside past_key", "one or the other", "leave one out"});
+  expect_shape("nonpad_kv_seqlen", *lens, {{"N", s.batch}}, "one number for each of the batch");
+  const auto numbers = lens->values<std::int64_t>();
+  const auto wrong = std::ranges::find_if(numbers, [&](Index len) { return len < 0 || len > s.keys; });
+  require(wrong == numbers.end(),
+          {"nonpad_kv_seqlen", "a length is out of range",
+           wrong == numbers.end() ? "" : fmt::format("{} at cell {}", *wrong, wrong - numbers.begin()),
+           fmt::format("0 to S = {}", s.keys), "count the keys that are there, from the first on"});
+}
+
+// The past in the heads of k and v, and nothing that stands for keys that are not projected.
+void check_past(const AttentionInputs& inputs) {
+  const TraceTensors& t = inputs.tensors;
+  require(!t.past_key == !t.past_value,
+          {t.past_key ? "past_key" : "past_value", "past_key and past_value come together",
+           t.past_key ? "past_key alone" : "past_value alone", "both or neither",
+           t.past_key ? "give past_value too" : "give past_key too"});
+  if (!t.past_key) return;
+  require(t.past_key->shape().rank() == 4 && t.past_value->shape().rank() == 4,
+          {"past_key", "the number of axes disagrees",
+           t.past_key->shape().sizes_text() + " and " + t.past_value->shape().sizes_text(),
+           "(N,G,P,D) and (N,G,P,Dv)", "a cache is kept by heads"});
+  require(
+      !t.static_k && !t.static_v,
+      {"past_key", "a past comes before keys that are projected, and static_k and static_v replace them",
+       t.static_k ? "past_key and static_k" : "past_key and static_v", "one or the other", "leave one out"});
+}
+void check_past_shapes(const AttentionInputs& inputs, const AttentionSizes& s) {
+  const TraceTensors& t = inputs.tensors;
+  if (!t.past_key) return;
+  const char* const remedy = "the cache has the batch, the key/value heads and the widths of this pass";
+  expect_shape("past_key", *t.past_key, computed_shape(TensorId::past_key, inputs.options, s), remedy);
+  expect_shape("past_value", *t.past_value, computed_shape(TensorId::past_value, inputs.options, s), remedy);
+}
+
+// Checks the given masks and lengths against the sizes; their types have already been checked.
 void check_masks(const AttentionInputs& inputs, const AttentionSizes& sizes, Refusals& refusals) {
   refusals.run([&] { check_attn_mask(inputs, sizes); });
   refusals.run([&] { check_key_padding_mask(inputs, sizes); });
   refusals.run([&] { check_valid_lens(inputs, sizes); });
+  refusals.run([&] { check_nonpad_kv_seqlen(inputs, sizes); });
 }
 
 template <class Value, class Range>
@@ -230,6 +272,9 @@ void check_relative_bias(const AttentionInputs& inputs, const AttentionSizes& s)
   if (!bias) return;
   const std::string wrong = relative_bias_problem(*bias);
   require(wrong.empty(), {"relative_bias", wrong, "", "", ""});
+  require(!inputs.tensors.nonpad_kv_seqlen,
+          {"relative_bias", "its distances are the same in every batch",
+           "nonpad_kv_seqlen, by which they differ", "one of them", "leave one out"});
   const Shape expected{{"buckets", bias->buckets}, {"H", s.heads}};
   require(weight != nullptr, {name, "the parameter is missing", "", letters_and_sizes(expected),
                               "give it, or set relative_bias to null"});
@@ -251,7 +296,7 @@ void check_types(const AttentionInputs& inputs) {
     if (entry.role == TensorRole::intermediate) {
       refuse({name, "this tensor is computed, it cannot be given", tensor->shape().sizes_text(), "", ""});
     }
-    if (entry.id == TensorId::valid_lens) {
+    if (entry.id == TensorId::valid_lens || entry.id == TensorId::nonpad_kv_seqlen) {
       require(tensor->dtype() == DType::i64,
               {name, "the type is wrong for lengths", dtype_name(tensor->dtype()), "i64", ""});
     } else if (entry.id == TensorId::frozen_weights) {
@@ -388,7 +433,9 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
     expect_rank("static_k", t.static_k, 4, "(N,G,S,D)", "(N·G,S,D) is split into its two axes first");
   if (t.static_v)
     expect_rank("static_v", t.static_v, 4, "(N,G,S,Dv)", "(N·G,S,Dv) is split into its two axes first");
+  check_past(inputs);
   const AttentionSizes s = attention_sizes(inputs);
+  check_past_shapes(inputs, s);
   expect_shape("query", *t.query, {{"N", s.batch}, {"L", s.queries}, {"E", o.embed_dim}},
                "embed_dim must be the width of query");
   const Index given_keys =
@@ -397,12 +444,12 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
           {"key", "key and query have different batch sizes", t.key->shape().sizes_text(),
            fmt::format("(N,S,kdim) = ({},S,{})", s.batch, o.kdim),
            given_keys == s.batch ? "is the batch axis the second one? the trace wants it first" : ""});
-  expect_shape("key", *t.key, {{"N", s.batch}, {"S", t.static_k ? given_keys : s.keys}, {"kdim", o.kdim}},
+  expect_shape("key", *t.key, {{"N", s.batch}, {"S", t.static_k ? given_keys : s.new_keys()}, {"kdim", o.kdim}},
                t.static_v && given_keys != s.keys
                    ? fmt::format("static_v has S = {}: give static_k of that length too", s.keys)
                    : "kdim must be the width of key");
   expect_shape("value", *t.value,
-               {{"N", s.batch}, {"S", t.static_v ? t.value->shape().size(1) : s.keys}, {"vdim", o.vdim}},
+               {{"N", s.batch}, {"S", t.static_v ? t.value->shape().size(1) : s.new_keys()}, {"vdim", o.vdim}},
                t.static_k ? fmt::format("static_k has S = {}: give static_v of that length too", s.keys)
                           : "key and value have the same length");
   if (t.static_k) expect_shape("static_k", *t.static_k, computed_shape(TensorId::static_k, o, s));
@@ -437,16 +484,19 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
   expect_rank("query", t.query, 4, "(N,H,L,D)", "");
   expect_rank("key", t.key, 4, "(N,G,S,D)", "");
   expect_rank("value", t.value, 4, "(N,G,S,Dv)", "");
+  check_past(inputs);
   const AttentionSizes s = attention_sizes(inputs);
   require(s.heads > 0,
           {"query", "there is no head", t.query->shape().sizes_text(), "(N,H,L,D) with H of 1 or more", ""});
   require(s.head_dim > 0, {"query", "the head width is 0", t.query->shape().sizes_text(),
                            "(N,H,L,D) with D of 1 or more", ""});
   check_head_counts(s.heads, s.kv_heads);
-  expect_shape("key", *t.key, {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"D", s.head_dim}},
+  expect_shape("key", *t.key, {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.new_keys()}, {"D", s.head_dim}},
                "query and key have the same batch and head width");
-  expect_shape("value", *t.value, {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"Dv", s.v_head_dim}},
+  expect_shape("value", *t.value,
+               {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.new_keys()}, {"Dv", s.v_head_dim}},
                "key and value have the same batch, heads and length");
+  check_past_shapes(inputs, s);
   Refusals refusals;
   refusals.run([&] { check_rotary_embedding(inputs, s); });
   refusals.run([&] { check_sinks(inputs, s); });

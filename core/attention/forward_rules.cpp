@@ -51,6 +51,10 @@ class Declaration {
       case Id::q_rotary:
       case Id::k_rotary:
         return declare_rotary(made_of(rule_.result.id, trace_.options));
+      case Id::present_key:
+        return declare_present(Id::past_key);
+      case Id::present_value:
+        return declare_present(Id::past_value);
       case Id::scores:
         return declare_scores();
       case Id::scaled_scores:
@@ -152,7 +156,7 @@ class Declaration {
   // bias_k / bias_v; then a row of zeros, which has no product.
   void declare_k_or_v(const KeyOrValue& of) {
     using namespace joined;
-    const Index keys = sizes_.keys;
+    const Index keys = sizes_.new_keys();
     if (has(of.static_heads)) {
       add({operand(of.static_heads,
                    {axis_of(n), axis_group(column, of.width), axis_of(row), axis_within(column, of.width)})},
@@ -197,6 +201,18 @@ class Declaration {
     rule_.products.back().combine_override = Combine::copy;
   }
 
+  // Rows [0,P) are the past's, those from P on this pass's.
+  void declare_present(Id past) {
+    using namespace in_heads;
+    const Index before = sizes_.past;
+    rule_.combine = Combine::copy;
+    if (before > 0) add({same_cell(past)}, {}, {{row, {0, before}}});
+    if (sizes_.key_rows() == 0) return;
+    add({operand(made_of(rule_.result.id, trace_.options),
+                 {axis_of(n), axis_of(h), axis_of(row, -before), axis_of(column)})},
+        {}, {{row, {before, sizes_.all_keys}}});
+  }
+
   // 'nhld,ngsd->nhls', g = h / (H/G)
   void declare_scores() {
     using namespace in_heads;
@@ -217,7 +233,7 @@ class Declaration {
   void declare_position_bias() {
     using namespace in_heads;
     rule_.combine = Combine::copy;
-    const Index offset = causal_offset(trace_.options.causal_alignment, sizes_.queries, sizes_.keys);
+    const Index offset = causal_offset(trace_.options, sizes_.queries, sizes_.keys);
     for (const RelativeBucket& run :
          relative_buckets(*trace_.options.relative_bias, 1 - offset - sizes_.queries, sizes_.keys - offset)) {
       add({operand(Id::relative_bias_weight, {axis_fixed(run.bucket), axis_of(h)})}, {},
@@ -270,7 +286,8 @@ class Declaration {
   void declare_head_output() {
     using namespace in_heads;
     add({operand(Id::dropped_weights, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
-         operand(Id::v_heads, {axis_of(n), kv_head(), axis_of(summed), axis_of(column)})},
+         operand(path_of_values(trace_.options).back(),
+                 {axis_of(n), kv_head(), axis_of(summed), axis_of(column)})},
         {{"s", sizes_.all_keys}});
   }
 

@@ -54,7 +54,8 @@ TensorPtr kept_of_shape(const Trace& trace, Id id) {
 std::optional<Id> missing_intermediate(const Trace& trace) {
   for (const Id id : always_passed)
     if (!kept_of_shape(trace, id)) return id;
-  for (const std::vector<Id>& path : {path_of_queries(trace.options), path_of_keys(trace.options)})
+  for (const std::vector<Id>& path :
+       {path_of_queries(trace.options), path_of_keys(trace.options), path_of_values(trace.options)})
     for (const Id id : path)
       if (!kept_of_shape(trace, id)) return id;
   if (trace.options.op == Op::scaled_dot_product_attention) return std::nullopt;

@@ -110,6 +110,34 @@ Tensor head_gain_gradient(const Tensor& grad_concat, const Tensor& head_output, 
   return grad_gain;
 }
 
+namespace {
+
+// Copies `count` rows of each head from row `from` of x to row `to` of out.
+void copy_rows(const Tensor& x, Index from, Tensor& out, Index to, Index count) {
+  dispatch_float(x.dtype(), [&]<class T>() {
+    for (Index slice = 0; slice < x.shape().size(0) * x.shape().size(1); ++slice)
+      matrix<T>(out, slice).middleRows(to, count) = matrix<T>(x, slice).middleRows(from, count);
+  });
+}
+
+}  // namespace
+
+Tensor with_past(const Tensor& past, const Tensor& rows, const char* axis) {
+  const Index before = past.shape().size(2), length = rows.shape().size(2);
+  std::vector<Axis> axes = rows.shape().axes();
+  axes[2] = {axis, before + length};
+  Tensor present = Tensor::unwritten(Shape(std::move(axes)), rows.dtype());
+  copy_rows(past, 0, present, 0, before);
+  copy_rows(rows, 0, present, before, length);
+  return present;
+}
+
+Tensor rows_of_present(const Tensor& present, Index first, const Shape& shape) {
+  Tensor rows = Tensor::unwritten(shape, present.dtype());
+  copy_rows(present, first, rows, 0, shape.size(2));
+  return rows;
+}
+
 double OutputCellByHeads::share(double addend) const {
   return magnitude == 0.0 ? 0.0 : std::abs(addend) / magnitude;
 }

@@ -46,6 +46,12 @@ Tensor merge_heads_gradient(const Tensor& grad_concat, const Tensor* gain, const
 // d gain[h] = Σ_{n,l,w} d concat[n,l,h·Dv+w]·head_output[n,h,l,w]; `gain` is the shape (H).
 Tensor head_gain_gradient(const Tensor& grad_concat, const Tensor& head_output, const Shape& gain);
 
+// A cache (transformers' past_key_values; ONNX Attention 23): the rows of earlier tokens before those of this
+// pass. (N,G,P,W), (N,G,T,W) → (N,G,P+T,W), whose third axis is named `axis`. f32 or f64.
+Tensor with_past(const Tensor& past, const Tensor& rows, const char* axis);
+// Back: rows [first, first + the length of `shape`) of each head, in that shape.
+Tensor rows_of_present(const Tensor& present, Index first, const Shape& shape);
+
 // The output projection as a sum over heads. Head h owns Dv adjacent columns of concat and of W_O, so that
 //     output[n,l,e] = Σ_h ( Σ_w concat[n,l,h·Dv+w] · W_O[e,h·Dv+w] ) + b[e],
 // and each head's contribution to each output cell is a number of its own.

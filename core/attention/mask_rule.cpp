@@ -23,7 +23,9 @@ struct Position {
 
 Position position(const Trace& trace, std::span<const Index> index) {
   const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
-  return {index[l], causal_offset(trace.options.causal_alignment, sizes.queries, sizes.keys), index[s]};
+  return {index[l],
+          causal_offset(trace.options, given_masks(trace.tensors), index[n], sizes.queries, sizes.keys),
+          index[s]};
 }
 
 double alibi_slope(const Trace& trace, std::span<const Index> index) {
@@ -100,6 +102,10 @@ std::vector<Product> mask_products(const Trace& trace) {
     std::vector<AxisMap> axes{axis_of(n)};
     if (t.valid_lens->shape().rank() == 2) axes.push_back(axis_of(l));
     products.push_back(mask_product(MaskReading::blocked_from, "valid_lens", all, {{{Id::valid_lens}, axes}}));
+  }
+  if (t.nonpad_kv_seqlen) {
+    products.push_back(mask_product(MaskReading::blocked_from, "nonpad_kv_seqlen", all,
+                                    {{{Id::nonpad_kv_seqlen}, {axis_of(n)}}}));
   }
   if (o.is_causal) products.push_back(mask_product(MaskReading::causal, "causal", all));
   if (window_of(o).bounds())

@@ -155,8 +155,8 @@ class Builder {
     const Shape& shape = trace_.tensor(id)->shape();
     std::vector<Axis> axes = shape.axes();
     std::vector<Index> traced = in_order(shape.rank());
-    const bool sequence_first = !batch_first_ && axes.size() == 3 && axes[0].name == "N" &&
-                                axes[2].name != "S" && axes[2].name != "S′";
+    const bool sequence_first =
+        !batch_first_ && axes.size() == 3 && axes[0].name == "N" && !is_key_axis(axes[2].name);
     if (sequence_first) {
       std::swap(axes[0], axes[1]);
       std::swap(traced[0], traced[1]);

@@ -3,8 +3,8 @@
 // tensors that it reads and the options that it depends on, so that whoever takes it (stage_cache.h) knows
 // what follows from an edit.
 //
-//   N batch   L queries   S keys, S′ with appended ones   E embedding   H heads   G key/value heads   D,
-//                         Dv width of a head
+//   N batch   L queries   S keys, S′ with those of a past and appended ones   E embedding   H heads
+//   G key/value heads     D, Dv width of a head
 #include "core/attention/multi_head_attention.h"
 
 #include "core/attention/add_and_norm.h"
@@ -95,7 +95,7 @@ void input_projection(ForwardPass& pass, Projection which) {
   const Projected p = projected(t, which);
   if (pass.stages.keeps(p.id)) return;
   std::vector<Axis> axes = computed_shape(p.id, options, s).axes();
-  if (which != Projection::q) axes[1] = {"S", s.keys};
+  if (which != Projection::q) axes[1] = {"S", s.new_keys()};
   const Shape shape(std::move(axes));
   const bool appends = which != Projection::q && s.all_keys != s.keys;
   const auto rows_of = [&options, which](const TensorPtr& packed, const TensorPtr& own, const TensorPtr& bias) {
@@ -167,8 +167,9 @@ std::vector<double> mask_choices(const ForwardPass& pass) {
   const PositionWindow seen = seen_by_position(o);
   std::vector<double> choices =
       stage_choices(o.op, pass.dtype, s.batch, s.heads, s.queries, s.keys, s.all_keys, o.is_causal,
-                    depends_on_distance(o) ? static_cast<double>(o.causal_alignment) : 0.0, seen.behind,
-                    seen.ahead, o.alibi, o.alibi ? o.alibi_scale : 0.0);
+                    depends_on_distance(o) ? static_cast<double>(o.causal_alignment) : 0.0,
+                    depends_on_distance(o) ? s.past : Index{0}, seen.behind, seen.ahead, o.alibi,
+                    o.alibi ? o.alibi_scale : 0.0);
   if (const auto& relative = o.relative_bias)
     for (const Index choice : {relative->buckets, relative->max_distance, Index{relative->bidirectional}})
       choices.push_back(static_cast<double>(choice));
@@ -187,6 +188,7 @@ void attention(ForwardPass& pass) {
   if (pass.options.op == Op::multi_head_attention) {
     project_and_split(pass);
     rotate_by_position(pass);
+    append_to_past(pass);
     scaled_dot_product_attention(pass);
     merge_and_project(pass);
     add_and_norm(pass);
@@ -198,6 +200,7 @@ void attention(ForwardPass& pass) {
   pass.stages.same(Id::k_heads, t.k_heads);
   pass.stages.same(Id::v_heads, t.v_heads);
   rotate_by_position(pass);
+  append_to_past(pass);
   scaled_dot_product_attention(pass);
   pass.stages.same(Id::output, t.head_output);
 }
@@ -249,8 +252,22 @@ void rotate_by_position(ForwardPass& pass) {
     pass.stages.run(id, {heads}, compute, std::move(choices));
   };
   rotated(Id::q_rotary, pass.tensors.q_heads, rotary_first_query(pass.options, s.queries, s.keys));
-  rotated(Id::k_rotary, pass.tensors.k_heads, 0);
+  rotated(Id::k_rotary, pass.tensors.k_heads, rotary_first_key(pass.options));
   normalise(pass, QkNorm::per_head_after_rotary);
+}
+
+// present_key = [past_key; k], present_value = [past_value; v]: the past is in front, as a cache keeps it,
+// already normalised and rotated.                                            (N,G,S′,D), (N,G,S′,Dv)
+void append_to_past(ForwardPass& pass) {
+  const TraceTensors& t = pass.tensors;
+  const auto append = [&](Id id, const TensorPtr& past) {
+    if (pass.stages.keeps(id)) return;
+    const TensorPtr& rows = source_of(pass, id);
+    if (!pass.options.past_length) return pass.stages.none(id, rows);
+    pass.stages.run(id, {past, rows}, [&] { return with_past(*past, *rows, pass.sizes.key_axis()); });
+  };
+  append(Id::present_key, t.past_key);
+  append(Id::present_value, t.past_value);
 }
 
 void scaled_dot_product_attention(ForwardPass& pass) {
@@ -272,13 +289,13 @@ void scaled_dot_product_attention(ForwardPass& pass) {
 
   // Pass 3: masked_scores = scaled_scores + mask_bias; mask_bias is −∞ where a key is hidden from a query
   const GivenMasks masks = given_masks(t);
-  const Index offset = causal_offset(options.causal_alignment, s.queries, s.keys);
   if (options.relative_bias) {  // position_bias[0,h,l,s] = relative_attention_bias.weight[bucket(s − l), h]
     stages.run(
         Id::position_bias, {t.relative_bias_weight},
         [&] {
           return position_bias(*options.relative_bias, *t.relative_bias_weight,
-                               computed_shape(Id::position_bias, options, s), s.keys, offset);
+                               computed_shape(Id::position_bias, options, s), s.keys,
+                               causal_offset(options, s.queries, s.keys));
         },
         mask_choices(pass));
   } else {
@@ -286,8 +303,9 @@ void scaled_dot_product_attention(ForwardPass& pass) {
   }
   if (has_any_mask(options, masks)) {
     const auto merge = [&] { return merge_masks(options, masks, map, s.keys, pass.dtype); };
-    stages.run(Id::mask_bias, {t.attn_mask, t.key_padding_mask, t.valid_lens, t.relative_bias_weight}, merge,
-               mask_choices(pass));
+    stages.run(Id::mask_bias,
+               {t.attn_mask, t.key_padding_mask, t.valid_lens, t.nonpad_kv_seqlen, t.relative_bias_weight},
+               merge, mask_choices(pass));
   } else {
     stages.none(Id::mask_bias, nullptr);
   }
@@ -334,10 +352,11 @@ void scaled_dot_product_attention(ForwardPass& pass) {
     stages.run(Id::dropped_weights, {t.attn_weights}, drop, with_frozen(seed_choices(options), options));
   }
 
-  // Pass 5: head_output[n,h,l,e] = Σ_s dropped_weights[n,h,l,s]·v_heads[n,g,s,e]           (N,H,L,Dv)
-  const auto add_values = [&] { return weighted_sum(*t.dropped_weights, *t.v_heads); };
-  stages.run(Id::head_output, {t.dropped_weights, t.v_heads}, add_values, {},
-             update_heads(t.dropped_weights, t.v_heads, computed_shape(Id::head_output, options, s),
+  // Pass 5: head_output[n,h,l,e] = Σ_s dropped_weights[n,h,l,s]·v[n,g,s,e]                 (N,H,L,Dv)
+  const TensorPtr& v = values_of_sum(t);
+  const auto add_values = [&] { return weighted_sum(*t.dropped_weights, *v); };
+  stages.run(Id::head_output, {t.dropped_weights, v}, add_values, {},
+             update_heads(t.dropped_weights, v, computed_shape(Id::head_output, options, s),
                           incremental_weighted_sum));
 }
 

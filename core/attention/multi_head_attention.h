@@ -24,6 +24,7 @@ void attention(ForwardPass& pass);
 // Its steps. scaled_dot_product_attention begins at q_heads, k_heads and v_heads, and ends at head_output.
 void project_and_split(ForwardPass& pass);
 void rotate_by_position(ForwardPass& pass);
+void append_to_past(ForwardPass& pass);
 void scaled_dot_product_attention(ForwardPass& pass);
 void merge_and_project(ForwardPass& pass);
 void add_and_norm(ForwardPass& pass);

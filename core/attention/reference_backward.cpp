@@ -82,12 +82,13 @@ class Backward {
   }
 
   void scaled_dot_product_attention() {
-    stage(TensorId::dropped_weights, {g_.head_output, t_.v_heads}, [&] {
-      return weighted_sum_weights_gradient(*g_.head_output, *t_.v_heads, t_.attn_weights->shape());
-    });
-    stage(TensorId::v_heads, {g_.head_output, t_.dropped_weights}, [&] {
-      return weighted_sum_values_gradient(*g_.head_output, *t_.dropped_weights, t_.v_heads->shape());
-    });
+    const std::vector<TensorId> of_v = path_of_values(o_);
+    const TensorPtr& v = t(of_v.back());
+    stage(TensorId::dropped_weights, {g_.head_output, v},
+          [&] { return weighted_sum_weights_gradient(*g_.head_output, *v, t_.attn_weights->shape()); });
+    stage(of_v.back(), {g_.head_output, t_.dropped_weights},
+          [&] { return weighted_sum_values_gradient(*g_.head_output, *t_.dropped_weights, v->shape()); });
+    if (of_v.back() == Id::present_value) back_through(Id::present_value, Id::v_heads);
     weights();
     mask();
     const ScoreScale scale = score_scale(o_);
@@ -120,7 +121,7 @@ class Backward {
       const TensorPtr& rows = g(path.projected);
       if (path.bias_row && t(*path.bias_row))
         stage(*path.bias_row, {rows},
-              [&] { return bias_row_gradient(*rows, sizes_.keys, t(*path.bias_row)->shape()); });
+              [&] { return bias_row_gradient(*rows, sizes_.new_keys(), t(*path.bias_row)->shape()); });
       if (is_replaced(path))
         stage(*path.replacement, {rows},
               [&] { return split_heads(*projected_rows(path), sizes_.kv_heads, "G", path.width_axis); });
@@ -250,7 +251,7 @@ class Backward {
     stage(Id::position_bias, {g_.mask_bias},
           [&] { return sum_over_batch(*g_.mask_bias, t_.position_bias->shape(), sizes_.keys); });
     const RelativeBias& bias = *o_.relative_bias;
-    const Index offset = causal_offset(o_.causal_alignment, sizes_.queries, sizes_.keys);
+    const Index offset = causal_offset(o_, sizes_.queries, sizes_.keys);
     stage(
         Id::relative_bias_weight, {g_.position_bias},
         [&] {
@@ -260,13 +261,15 @@ class Backward {
         stage_choices(bias.buckets, bias.max_distance, bias.bidirectional, offset));
   }
 
-  // From q_rotary, q_normed, k_rotary or k_normed to what it is made of.
+  // From q_rotary, q_normed, k_rotary, k_normed, present_key or present_value to what it is made of.
   void back_through(TensorId id, TensorId source) {
+    if (id == Id::present_key || id == Id::present_value) return back_through_present(id, source);
     const bool of_queries = id == Id::q_rotary || id == Id::q_normed;
     const TensorPtr &gradient = g(id), &x = t(source);
     if (id == Id::q_rotary || id == Id::k_rotary) {
       const Rotation rotation = rotation_of(o_);
-      const Index first = of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : Index{0};
+      const Index first =
+          of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : rotary_first_key(o_);
       std::vector<double> choices = rotation.numbers();
       choices.push_back(static_cast<double>(first));
       return stage(
@@ -286,12 +289,22 @@ class Backward {
           [&] { return norm_weight_gradient(*gradient, *x, weight->shape(), norm); }, choices);
   }
 
+  // To the cache, and to this pass's own rows behind it.
+  void back_through_present(TensorId id, TensorId source) {
+    const auto cut = [&](TensorId to, Index first) {
+      stage(to, {g(id)}, [&] { return rows_of_present(*g(id), first, t(to)->shape()); },
+            {static_cast<double>(first)});
+    };
+    cut(id == Id::present_key ? Id::past_key : Id::past_value, 0);
+    cut(source, sizes_.past);
+  }
+
   // (N,S,…): without the appended ones
   TensorPtr projected_rows(const Path& path) {
     const TensorPtr& all = g(path.projected);
     if (path.which == Projection::q || sizes_.all_keys == sizes_.keys) return all;
     TensorPtr& rows = projected_rows_[static_cast<std::size_t>(path.which)];
-    if (!rows) rows = kept(leading_rows(*all, sizes_.keys));
+    if (!rows) rows = kept(leading_rows(*all, sizes_.new_keys()));
     return rows;
   }
 

@@ -131,10 +131,11 @@ class BlockedAttention final : public Stages {
     const Index blocks = (s_.queries + rows_ - 1) / rows_;
     for (n_ = 0; n_ < s_.batch; ++n_) {
       block_ = t;
-      for (TensorPtr* made : {&block_.q_normed, &block_.k_normed, &block_.q_rotary, &block_.k_rotary})
+      for (TensorPtr* made : {&block_.q_normed, &block_.k_normed, &block_.q_rotary, &block_.k_rotary,
+                              &block_.present_key, &block_.present_value})
         *made = nullptr;
       block_.k_heads = rows_of(keys_of_scores(t, options_), 0, s_.all_keys);
-      block_.v_heads = rows_of(t.v_heads, 0, s_.all_keys);
+      block_.v_heads = rows_of(values_of_sum(t), 0, s_.all_keys);
       for (first_ = 0; first_ < s_.queries; first_ += rows_) {
         check_cancelled();
         const ProgressPart part = slice_of_work(n_ * blocks + first_ / rows_, s_.batch * blocks);
@@ -211,7 +212,7 @@ class BlockedAttention final : public Stages {
     if (options_.relative_bias && wanted_.has(Id::position_bias))
       trace_.tensors.position_bias = std::make_shared<const Tensor>(position_bias(
           *options_.relative_bias, *t.relative_bias_weight, computed_shape(Id::position_bias, options_, s_),
-          s_.keys, causal_offset(options_.causal_alignment, s_.queries, s_.keys)));
+          s_.keys, causal_offset(options_, s_.queries, s_.keys)));
   }
 
   // One of the maps of a block, or its output.
@@ -315,6 +316,7 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   std::optional<ProgressPart> part(std::in_place, 0.0, 0.05);
   if (module) project_and_split(pass);
   rotate_by_position(pass);
+  append_to_past(pass);
   BlockedAttention attention(*trace, wanted, sizes, block_cells);
   part.emplace(0.05, 0.95, "attn_weights");
   if (wanted.pairs()) attention.run();
@@ -339,7 +341,7 @@ Index needed_maps(const std::vector<TensorName>& needed) {
 
 bool needs_only_inputs(const std::vector<TensorName>& needed) {
   return !needed.empty() && std::ranges::all_of(needed, [](TensorName name) {
-    const bool input = name.id == Id::query || name.id == Id::key || name.id == Id::value;
+    const bool input = name.id <= Id::past_value;
     return !name.gradient && (input || tensor_entry(name.id).role == TensorRole::mask);
   });
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/attention/attention_mask.h"
 #include "core/tensor/eigen_maps.h"
 #include "core/tensor/float_dispatch.h"
 
@@ -77,7 +78,11 @@ Rotation rotation_of(const AttentionOptions& options) {
 }
 
 Index rotary_first_query(const AttentionOptions& options, Index queries, Index keys) {
-  return options.causal_alignment == CausalAlignment::bottom_right ? keys - queries : 0;
+  return causal_offset(options, queries, keys);
+}
+
+Index rotary_first_key(const AttentionOptions& options) {
+  return options.past_length.value_or(0);
 }
 
 Tensor rotary_embedding(const Tensor& x, const Rotation& rotation, Index first_position) {

@@ -47,9 +47,10 @@ struct Rotation {
 // What the options request: D/2 frequencies from rotary_base, or those given.
 Rotation rotation_of(const AttentionOptions& options);
 
-// The position of query 0 if key 0 is at position 0: as for ALiBi and the sliding window, 0 (top_left)
-// or S − L (bottom_right).
+// The position of query 0 if key 0, of the past if there is one, is at position 0: as for ALiBi and windows
+// without nonpad_kv_seqlen. The first key that is projected is at the length of the past.
 Index rotary_first_query(const AttentionOptions& options, Index queries, Index keys);
+Index rotary_first_key(const AttentionOptions& options);
 
 // (…,T,D) → (…,T,D). For the columns a, b of pair j and the angle θ of position first_position + t:
 //   out[t,a] = (x[t,a]·cos θ − x[t,b]·sin θ)·factor

@@ -122,7 +122,7 @@ enum class MaskReading {
   added,             // a float mask: its number
   blocked_if_true,   // key_padding_mask, and attn_mask of multi_head_attention
   blocked_if_false,  // attn_mask of scaled_dot_product_attention
-  blocked_from,      // valid_lens: every key at or after the number
+  blocked_from,      // valid_lens, nonpad_kv_seqlen: every key at or after the number
   blocked,           // no factor: keys beyond a short mask
   causal,            // no factor: keys after the query
   sliding_window,    // no factor: keys too far from the query
@@ -221,8 +221,8 @@ std::vector<Rule> gradient_rules(const Trace& trace);
 // How mask_bias is computed: one product per mask given or requested. What each adds is
 // the same as in core/attention/attention_mask.h, one cell at a time.
 
-// One product per mask, in the order attn_mask, key_padding_mask, valid_lens, causal, sliding window, ALiBi,
-// position_bias.
+// One product per mask, in the order attn_mask, key_padding_mask, valid_lens, nonpad_kv_seqlen, causal, window,
+// ALiBi, position_bias.
 // They apply to the columns [0,S): the columns of bias_k and the zero row are never blocked. The trace must
 // have a mask_bias.
 std::vector<Product> mask_products(const Trace& trace);

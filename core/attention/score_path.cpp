@@ -1,6 +1,7 @@
 #include "core/attention/score_path.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/attention/rotary_embedding.h"
 
@@ -11,9 +12,10 @@ using Id = TensorId;
 
 struct Names {
   Id projected, heads, normed, rotary;
+  std::optional<Id> present;
 };
-constexpr Names of_queries{Id::q, Id::q_heads, Id::q_normed, Id::q_rotary};
-constexpr Names of_keys{Id::k, Id::k_heads, Id::k_normed, Id::k_rotary};
+constexpr Names of_queries{Id::q, Id::q_heads, Id::q_normed, Id::q_rotary, {}};
+constexpr Names of_keys{Id::k, Id::k_heads, Id::k_normed, Id::k_rotary, Id::present_key};
 
 std::vector<Id> path(const Names& of, const AttentionOptions& o) {
   std::vector<Id> ids;
@@ -23,6 +25,7 @@ std::vector<Id> path(const Names& of, const AttentionOptions& o) {
   if (o.qk_norm == QkNorm::per_head) ids.push_back(of.normed);
   if (has_rotary_embedding(o)) ids.push_back(of.rotary);
   if (o.qk_norm == QkNorm::per_head_after_rotary) ids.push_back(of.normed);
+  if (o.past_length && of.present) ids.push_back(*of.present);
   return ids;
 }
 
@@ -43,8 +46,15 @@ std::vector<Id> path_of_keys(const AttentionOptions& options) {
   return path(of_keys, options);
 }
 
+std::vector<Id> path_of_values(const AttentionOptions& options) {
+  std::vector<Id> ids{Id::v_heads};
+  if (options.op == Op::multi_head_attention) ids.insert(ids.begin(), Id::v);
+  if (options.past_length) ids.push_back(Id::present_value);
+  return ids;
+}
+
 Id made_of(Id id, const AttentionOptions& options) {
-  for (const std::vector<Id>& ids : {path_of_queries(options), path_of_keys(options)})
+  for (const std::vector<Id>& ids : {path_of_queries(options), path_of_keys(options), path_of_values(options)})
     if (const auto at = std::ranges::find(ids, id); at != ids.end() && at != ids.begin()) return *(at - 1);
   return id;
 }
@@ -54,7 +64,11 @@ const TensorPtr& queries_of_scores(const TraceTensors& t, const AttentionOptions
 }
 
 const TensorPtr& keys_of_scores(const TraceTensors& t, const AttentionOptions& options) {
-  return factor(t.k_heads, t.k_normed, t.k_rotary, options);
+  return t.present_key ? t.present_key : factor(t.k_heads, t.k_normed, t.k_rotary, options);
+}
+
+const TensorPtr& values_of_sum(const TraceTensors& t) {
+  return t.present_value ? t.present_value : t.v_heads;
 }
 
 }  // namespace headwise

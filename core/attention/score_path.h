@@ -1,6 +1,7 @@
-// The way of q and of k from their projection to the scores, as the options say it: q, q_heads and, where
-// they are asked for, q_normed and q_rotary. Each tensor is made of the one before it; the last is a factor
-// of the scores.
+// The way of q and of k from their projection to the scores, and of v to the weighted sum, as the options say
+// it: q, q_heads and, where they are asked for, q_normed and q_rotary; keys and values end as present_key and
+// present_value where there is a past. Each tensor is made of the one before it; the last is a factor of the
+// scores, or of the sum.
 #pragma once
 
 #include <vector>
@@ -13,6 +14,7 @@ namespace headwise {
 // From q (or k) on; from q_heads (or k_heads) on for scaled_dot_product_attention.
 std::vector<TensorId> path_of_queries(const AttentionOptions& options);
 std::vector<TensorId> path_of_keys(const AttentionOptions& options);
+std::vector<TensorId> path_of_values(const AttentionOptions& options);
 
 // What `id`, on one of the paths but not its first, is made of.
 TensorId made_of(TensorId id, const AttentionOptions& options);
@@ -21,5 +23,7 @@ TensorId made_of(TensorId id, const AttentionOptions& options);
 // whatever the options say.
 const TensorPtr& queries_of_scores(const TraceTensors& tensors, const AttentionOptions& options);
 const TensorPtr& keys_of_scores(const TraceTensors& tensors, const AttentionOptions& options);
+// Likewise of the weighted sum.
+const TensorPtr& values_of_sum(const TraceTensors& tensors);
 
 }  // namespace headwise

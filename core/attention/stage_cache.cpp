@@ -42,7 +42,7 @@ std::map<TensorId, StageCost> costs_by_stage(const std::vector<std::pair<Id, dou
 std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const TraceTensors& tensors,
                                           bool backward) {
   const AttentionSizes s = attention_sizes(options, tensors);
-  const double queries = number(s.batch) * number(s.queries), keys = number(s.batch) * number(s.all_keys);
+  const double queries = number(s.batch) * number(s.queries), keys = number(s.batch) * number(s.key_rows());
   const double scores = queries * number(s.heads) * number(s.all_keys);
   const double q_width = number(s.heads) * number(s.head_dim),
                k_width = number(s.kv_heads) * number(s.head_dim);
@@ -83,7 +83,7 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
                                  {Id::output_gate, gate_width * exponential},
                                  {Id::output_gate_weight, gate_width * embed_dim}});
     costs.insert(costs.end(), {{Id::dropped_weights, adding_values},
-                               {Id::v_heads, adding_values},
+                               {path_of_values(options).back(), adding_values},
                                {Id::attn_weights, dropping},
                                {Id::masked_scores, weighing},
                                {Id::scores, touching},
@@ -108,10 +108,9 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
   if (projects) {
     costs = {{Id::q, projecting_q}, {Id::k, projecting_k}, {Id::v, projecting_v}};
   }
-  for (std::size_t i = 1; i < of_q.size(); ++i) {
-    costs.insert(costs.end(), {{of_q[i], moving_q}, {of_k[i], moving_k}});
-    if (of_q[i] == Id::q_heads) costs.emplace_back(Id::v_heads, moving_v);
-  }
+  for (const auto& [path, cost] :
+       {std::pair(of_q, moving_q), {of_k, moving_k}, {path_of_values(options), moving_v}})
+    for (std::size_t i = 1; i < path.size(); ++i) costs.emplace_back(path[i], cost);
   costs.insert(costs.end(), {{Id::scores, multiplying_keys}, {Id::scaled_scores, touching}});
   if (options.relative_bias) costs.emplace_back(Id::position_bias, touching / number(s.batch));
   if (masked) costs.insert(costs.end(), {{Id::mask_bias, touching}, {Id::masked_scores, touching}});
@@ -173,9 +172,10 @@ bool have_same_projection_parameters(const Trace& before, const AttentionInputs&
   return before.options.op == inputs.options.op && before.dtype == inputs.dtype &&
          attention_sizes(before.options, before.tensors) == attention_sizes(inputs) &&
          have_same(before.tensors, inputs.tensors,
-                   {&TraceTensors::in_proj_weight, &TraceTensors::q_proj_weight, &TraceTensors::k_proj_weight,
-                    &TraceTensors::v_proj_weight, &TraceTensors::in_proj_bias, &TraceTensors::bias_k,
-                    &TraceTensors::bias_v, &TraceTensors::static_k, &TraceTensors::static_v});
+                   {&TraceTensors::past_key, &TraceTensors::past_value, &TraceTensors::in_proj_weight,
+                    &TraceTensors::q_proj_weight, &TraceTensors::k_proj_weight, &TraceTensors::v_proj_weight,
+                    &TraceTensors::in_proj_bias, &TraceTensors::bias_k, &TraceTensors::bias_v,
+                    &TraceTensors::static_k, &TraceTensors::static_v});
 }
 
 bool have_same_projections(const Trace& before, const AttentionInputs& inputs) {
@@ -193,11 +193,12 @@ bool have_same_attention(const Trace& before, const AttentionInputs& inputs) {
   then.head_gain = now.head_gain;
   for_options_with<AttentionOptions>(read_last,
                                      [&](const OptionRow&, auto member) { then.*member = now.*member; });
-  return then == now && have_same(before.tensors, inputs.tensors,
-                                  {&TraceTensors::q_norm_weight, &TraceTensors::k_norm_weight,
-                                   &TraceTensors::sinks, &TraceTensors::relative_bias_weight,
-                                   &TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
-                                   &TraceTensors::valid_lens, &TraceTensors::frozen_weights});
+  return then == now &&
+         have_same(
+             before.tensors, inputs.tensors,
+             {&TraceTensors::q_norm_weight, &TraceTensors::k_norm_weight, &TraceTensors::sinks,
+              &TraceTensors::relative_bias_weight, &TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
+              &TraceTensors::valid_lens, &TraceTensors::nonpad_kv_seqlen, &TraceTensors::frozen_weights});
 }
 
 bool have_same_output(const Trace& before, const AttentionInputs& inputs) {

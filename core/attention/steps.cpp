@@ -65,6 +65,11 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "A fifth linear layer of the token's own row gives a gate for each column of concat; σ brings it "
      "between "
      "0 and 1, and what the heads have found is multiplied by it. A gate near 0 lets a head say nothing."},
+    {Step::past, "Past", "what is not computed again? the keys and values of earlier tokens, from a cache",
+     "Kₕ ← [past_keyₕ; Kₕ]    Vₕ ← [past_valueₕ; Vₕ]",
+     "A model that writes a text token by token keeps the keys and values of the tokens before. They are put "
+     "in front of this pass's own, as they lie in the cache: normalised and rotated already. Positions of "
+     "this pass begin behind them."},
 }};
 
 static_assert([] {
@@ -174,6 +179,7 @@ std::vector<Step> shown_steps(const AttentionOptions& options) {
   for (const StepEntry& entry : step_table) {
     if (entry.step == Step::split_heads && options.qk_norm == QkNorm::whole) steps.push_back(Step::normalise);
     if (entry.step == Step::output && options.output_gate) steps.push_back(Step::gate);
+    if (entry.step == Step::scores && options.past_length) steps.push_back(Step::past);
     if (entry.step < Step::normalise) steps.push_back(entry.step);
     if (entry.step == Step::split_heads && options.qk_norm && options.qk_norm != QkNorm::whole)
       steps.push_back(Step::normalise);
@@ -201,14 +207,17 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       break;
     case Step::split_heads:
       if (trace.options.op == Op::multi_head_attention) {
-        add_made(trace, pictures, {Id::q_heads, Id::k_heads});
-        pictures.map(Id::v_heads, Id::v);
+        add_made(trace, pictures, {Id::q_heads, Id::k_heads, Id::v_heads});
       }
       if (trace.options.qk_norm != QkNorm::per_head) add_made(trace, pictures, {Id::q_rotary, Id::k_rotary});
       break;
     case Step::normalise:
       if (trace.options.qk_norm) add_made(trace, pictures, {Id::q_normed, Id::k_normed});
       if (trace.options.qk_norm == QkNorm::per_head) add_made(trace, pictures, {Id::q_rotary, Id::k_rotary});
+      break;
+    case Step::past:
+      if (!trace.options.past_length) break;
+      add_made(trace, pictures, {Id::present_key, Id::present_value});
       break;
     case Step::scores:
       pictures.product_transposed(Id::scores, path_of_queries(trace.options).back(),
@@ -229,7 +238,7 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       if (trace.options.dropout > 0) pictures.map(Id::dropped_weights, Id::attn_weights);
       break;
     case Step::weighted_sum:
-      pictures.map(Id::head_output, weights_of(trace), Id::v_heads);
+      pictures.map(Id::head_output, weights_of(trace), path_of_values(trace.options).back());
       break;
     case Step::concat:
       pictures.map(Id::concat, Id::head_output);
@@ -260,12 +269,14 @@ Step step_of(TensorId id, const AttentionOptions& options) {
       return options.qk_norm == QkNorm::per_head ? Step::normalise : Step::split_heads;
     case Id::q_norm_weight: case Id::k_norm_weight: case Id::q_normed: case Id::k_normed:
       return Step::normalise;
+    case Id::past_key: case Id::past_value: case Id::present_key: case Id::present_value:
+      return Step::past;
     case Id::scores:
       return Step::scores;
     case Id::scaled_scores:
       return Step::scale;
-    case Id::attn_mask: case Id::key_padding_mask: case Id::valid_lens: case Id::relative_bias_weight:
-    case Id::position_bias: case Id::mask_bias: case Id::masked_scores:
+    case Id::attn_mask: case Id::key_padding_mask: case Id::valid_lens: case Id::nonpad_kv_seqlen:
+    case Id::relative_bias_weight: case Id::position_bias: case Id::mask_bias: case Id::masked_scores:
       return Step::mask;
     case Id::sinks: case Id::lse: case Id::sink_weights: case Id::frozen_weights: case Id::attn_weights:
     case Id::dropped_weights:

@@ -23,8 +23,9 @@ enum class Step : std::uint8_t {
   // Only with options that ask for them; where they stand among the others: shown_steps
   normalise,
   gate,
+  past,
 };
-inline constexpr int step_count = 12;
+inline constexpr int step_count = 13;
 
 struct StepEntry {
   Step step;

@@ -17,8 +17,10 @@ struct TraceTensors {
   // The operator's inputs
   // (N,L,E)      scaled_dot_product_attention has no query, key, value: they are q_heads, k_heads, v_heads
   TensorPtr query;
-  TensorPtr key;    // (N,S,kdim)   the same pointer as query in self-attention
-  TensorPtr value;  // (N,S,vdim)
+  TensorPtr key;         // (N,S,kdim)   the same pointer as query in self-attention
+  TensorPtr value;       // (N,S,vdim)
+  TensorPtr past_key;    // (N,G,P,D)    as they lie in a cache, before the new keys; null: no past
+  TensorPtr past_value;  // (N,G,P,Dv)
   // Parameters, under PyTorch's names
   TensorPtr in_proj_weight;  // (H·D+G·D+G·Dv, E): rows of q, k, v; (3E,E) in PyTorch's module
   TensorPtr q_proj_weight;   // (H·D,E)        if the projections are separate
@@ -42,6 +44,7 @@ struct TraceTensors {
   TensorPtr attn_mask;         // (L,S) (N·H,L,S) or, for SDPA, anything that broadcasts to (N,H,L,S)
   TensorPtr key_padding_mask;  // (N,S)          True is ignored
   TensorPtr valid_lens;        // (N) or (N,L), i64
+  TensorPtr nonpad_kv_seqlen;  // (N), i64       keys from that length on are blocked; its last is the last query's
   TensorPtr head_gain;         // (H)            "heads.gain"
   TensorPtr frozen_weights;  // (N,F,L,S′)     f32 or f64; slice f: the weights of head options.frozen_heads[f]. No gradient
   // After the input projection, with bias_k / bias_v and the zero row appended
@@ -59,6 +62,9 @@ struct TraceTensors {
   // computed from the heads directly
   TensorPtr q_rotary;  // (N,H,L,D)
   TensorPtr k_rotary;  // (N,G,S,D)
+  // The past, then the keys of this pass as above and v_heads; null without a past
+  TensorPtr present_key;    // (N,G,S′,D)
+  TensorPtr present_value;  // (N,G,S′,Dv)
   // Scaled dot-product attention
   TensorPtr scores;         // (N,H,L,S′)     q·kᵀ, not yet scaled
   TensorPtr scaled_scores;  // (N,H,L,S′)     core/attention/score_scale.h
@@ -94,12 +100,12 @@ struct TraceTensors {
 
 // clang-format off
 enum class TensorId : std::uint8_t {
-  query, key, value,
+  query, key, value, past_key, past_value,
   in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, q_norm_weight, k_norm_weight,
   sinks, relative_bias_weight, bias_k, bias_v, static_k, static_v,
   output_gate_weight, output_gate_bias, out_proj_weight, out_proj_bias,
-  attn_mask, key_padding_mask, valid_lens, head_gain, frozen_weights,
-  q, k, v, q_heads, k_heads, v_heads, q_normed, k_normed, q_rotary, k_rotary,
+  attn_mask, key_padding_mask, valid_lens, nonpad_kv_seqlen, head_gain, frozen_weights,
+  q, k, v, q_heads, k_heads, v_heads, q_normed, k_normed, q_rotary, k_rotary, present_key, present_value,
   scores, scaled_scores, position_bias, mask_bias, masked_scores, lse, sink_weights, attn_weights, dropped_weights,
   head_output, concat, output_gate, gated_concat, output, residual_output, layer_norm_output, attn_output_weights,
 };

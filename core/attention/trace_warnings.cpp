@@ -185,6 +185,9 @@ std::string why_absent(const Trace& trace, TensorName name) {
     return trace.options.relative_bias
                ? "only the reference backend keeps it"
                : "this scenario has no relative bias: attention.relative_bias is null";
+  if (name.id == TensorId::past_key || name.id == TensorId::past_value || name.id == TensorId::present_key ||
+      name.id == TensorId::present_value)
+    return "this scenario has no past: inputs.past_length is 0, and no past_key is given";
   if (name.id == TensorId::lse) return "only the reference backend keeps it";
   if (sdpa && !is_mask && name.id != TensorId::mask_bias)
     return "scaled_dot_product_attention has no such tensor";
@@ -224,6 +227,7 @@ std::string why_absent(const Trace& trace, TensorName name) {
     case TensorId::attn_mask:
     case TensorId::key_padding_mask:
     case TensorId::valid_lens:
+    case TensorId::nonpad_kv_seqlen:
       return "this scenario has no such mask; give it with --input";
     default:
       return "this scenario has no such tensor";

@@ -122,7 +122,7 @@ class Sampler {
         o_(trace.options),
         s_(attention_sizes(o_, t_)),
         path_of_q_(o_, rotary_first_query(o_, s_.queries, s_.keys), s_.head_dim, *t_.q, t_.q_norm_weight),
-        path_of_k_(o_, 0, s_.head_dim, *t_.k, t_.k_norm_weight),
+        path_of_k_(o_, rotary_first_key(o_), s_.head_dim, *t_.k, t_.k_norm_weight),
         sinks_(sinks_of_heads(o_, t_, s_.heads)) {
     const GivenMasks given = given_masks(t_);
     if (has_any_mask(o_, given)) masks_.emplace(o_, given, s_.batch, s_.queries, s_.keys, s_.all_keys);
@@ -164,6 +164,11 @@ class Sampler {
   const AttentionSizes& sizes() const { return s_; }
 
  private:
+  // Row `key` of a past (N,G,P,W).
+  static const float* past_row(const Tensor& past, Index n, Index g, Index key) {
+    return numbers(&past) + past.shape().offset(std::vector<Index>{n, g, key, 0});
+  }
+
   void head(Index n, Index query, Index h, std::vector<double>& concat) const {
     const Index g = h / (s_.heads / s_.kv_heads);
     const ScoreScale scaling = score_scale(o_);
@@ -175,7 +180,10 @@ class Sampler {
     const double sink = sinks_.empty() ? -infinity : sinks_[static_cast<std::size_t>(h)];
     double maximum = sink;
     for (Index key = 0; key < s_.all_keys; ++key) {
-      path_of_k_.head(n, key, g, k);
+      if (key < s_.past)
+        std::copy_n(past_row(*t_.past_key, n, g, key), s_.head_dim, k.begin());
+      else
+        path_of_k_.head(n, key - s_.past, g, k);
       double score = scaling.scaled(std::inner_product(q.begin(), q.end(), k.begin(), 0.0));
       if (masks_) {
         const double added = static_cast<double>(bias[static_cast<std::size_t>(key)]);
@@ -189,7 +197,11 @@ class Sampler {
       weight = weight == -infinity ? 0.0 : std::exp(weight - maximum);
       sum += weight;
     }
-    const float* const v = numbers(t_.v.get()) + (n * s_.all_keys * s_.kv_heads + g) * s_.v_head_dim;
+    const auto v = [&](Index key) {
+      return key < s_.past ? past_row(*t_.past_value, n, g, key)
+                           : numbers(t_.v.get()) +
+                                 ((n * s_.key_rows() + key - s_.past) * s_.kv_heads + g) * s_.v_head_dim;
+    };
     const bool nothing = maximum == -infinity;
     const double gain = t_.head_gain           ? t_.head_gain->flat(h)
                         : o_.head_gain.empty() ? 1.0
@@ -197,7 +209,7 @@ class Sampler {
     for (Index d = 0; d < s_.v_head_dim; ++d) {
       double value = 0.0;
       for (Index key = 0; key < s_.all_keys; ++key)
-        value += weights[static_cast<std::size_t>(key)] * v[key * s_.kv_heads * s_.v_head_dim + d];
+        value += weights[static_cast<std::size_t>(key)] * v(key)[d];
       value = !nothing                                        ? value / sum
               : o_.fully_masked_rows == FullyMaskedRows::zero ? 0.0
                                                               : std::numeric_limits<double>::quiet_NaN();
@@ -240,8 +252,8 @@ SampledAgreement sampled_agreement(const Trace& trace, Index rows) {
     }
   };
   each(s.queries, 0, [&](Index n, Index token) { sampler.projected(n, token, Projection::q, found); });
-  each(s.keys, 1, [&](Index n, Index token) { sampler.projected(n, token, Projection::k, found); });
-  each(s.keys, 2, [&](Index n, Index token) { sampler.projected(n, token, Projection::v, found); });
+  each(s.new_keys(), 1, [&](Index n, Index token) { sampler.projected(n, token, Projection::k, found); });
+  each(s.new_keys(), 2, [&](Index n, Index token) { sampler.projected(n, token, Projection::v, found); });
   each(s.queries, 3, [&](Index n, Index query) { sampler.output(n, query, found); });
   return found;
 }

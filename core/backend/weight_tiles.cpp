@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "core/attention/heads.h"
 #include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
 #include "core/fused/fused_row_path.h"
@@ -66,7 +67,12 @@ WeightTiles::WeightTiles(TracePtr trace)
   const Index width = sizes_.kv_heads * sizes_.head_dim;
   const Index D = sizes_.head_dim;
   HeadPanels& keys = keys_.emplace(sizes_.batch, sizes_.kv_heads, sizes_.all_keys, D);
-  run_tasks(sizes_.batch * keys.count, available_threads(), [&, from = tile_numbers(k)](Index task, int) {
+  std::optional<Tensor> present;  // (N,S′,G·D)
+  if (t.past_key)
+    present = merge_heads(
+        with_past(*t.past_key, split_heads(*k, sizes_.kv_heads, "G", "D"), sizes_.key_axis()), nullptr, "G·D");
+  const float* const from = present ? present->values<float>().data() : tile_numbers(k);
+  run_tasks(sizes_.batch * keys.count, available_threads(), [&](Index task, int) {
     const Index n = task / keys.count, p = task % keys.count, first = p * panel_lanes;
     for (Index g = 0; g < sizes_.kv_heads; ++g)
       fill_panel(kernels_, from + (n * sizes_.all_keys + first) * width + g * D,

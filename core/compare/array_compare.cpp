@@ -120,13 +120,14 @@ void choose_reading(ComparedArray& array, const std::vector<TensorReading>& read
   array = std::move(*best);
 }
 
-// k_heads, k_normed, k_rotary and v_heads with one head per query head: ours, repeated likewise.
+// Keys and values of heads, and the present, with one head per query head: ours, repeated likewise.
 TensorPtr repeated_heads(const Trace& trace, TensorName name, const Tensor& ours, const HeadCopies& copies) {
-  const bool grouped =
-      name.id == Id::k_heads || name.id == Id::k_normed || name.id == Id::k_rotary || name.id == Id::v_heads;
+  const bool values = name.id == Id::v_heads || name.id == Id::present_value;
+  const bool grouped = values || name.id == Id::k_heads || name.id == Id::k_normed ||
+                       name.id == Id::k_rotary || name.id == Id::present_key;
   if (name.gradient || !grouped) return nullptr;
   if (trace.options.num_heads == trace.options.num_kv_heads) return nullptr;
-  const HeadCopy copy = name.id == Id::v_heads ? copies.values : copies.keys;
+  const HeadCopy copy = values ? copies.values : copies.keys;
   return std::make_shared<const Tensor>(copy == HeadCopy::neighbours ? repeat_kv(ours, trace.options.num_heads)
                                                                      : tile_kv(ours, trace.options.num_heads));
 }
@@ -170,7 +171,8 @@ ComparedArray compare_array(const Trace& trace, TensorName name, const StoredTen
   }
   if (readings.empty()) return refuse(shape_refusal(name, array.ours->shape(), stored.array.outline()));
   choose_reading(array, readings, trace.options.op);
-  if (stored.array.outline().dtype() == DType::i64 && name.id != Id::valid_lens && !is_mask)
+  if (stored.array.outline().dtype() == DType::i64 && name.id != Id::valid_lens &&
+      name.id != Id::nonpad_kv_seqlen && !is_mask)
     array.reading += (array.reading.empty() ? "" : ", ") + std::string("whole numbers read as they are");
   return array;
 }

@@ -205,7 +205,7 @@ void add_rotary_conventions(const Question& q, Causes& causes) {
   Rotation other = rotation;
   const bool ours_is_halves = rotation.pairs == RotaryPairs::halves;
   other.pairs = ours_is_halves ? RotaryPairs::neighbours : RotaryPairs::halves;
-  const Index first = of_queries ? rotary_first_query(o, s.queries, s.keys) : Index{0};
+  const Index first = of_queries ? rotary_first_query(o, s.queries, s.keys) : rotary_first_key(o);
   const Tensor x = heads->converted(DType::f64);
   if (rotation.count() > 1 && q.agrees(rotary_embedding(x, other, first)))
     causes.push_back(

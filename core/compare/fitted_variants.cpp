@@ -23,7 +23,8 @@ StageChange multiplied(Id id, double number) {
 void add_fitted_masks(const AttentionInputs& inputs, std::vector<FittedVariant>& fits) {
   const AttentionOptions& o = inputs.options;
   const TraceTensors& t = inputs.tensors;
-  const bool blocking = t.attn_mask || t.key_padding_mask || t.valid_lens || seen_by_position(o).bounds();
+  const bool blocking =
+      t.attn_mask || t.key_padding_mask || t.valid_lens || t.nonpad_kv_seqlen || seen_by_position(o).bounds();
   const std::vector<double> values{-0.1, -1, -3, -10, -30, -100, 0.1, 1, 5};
   if (blocking && !o.mask_value) {
     fits.push_back({values, [](double number) -> ProgramVariant {

@@ -265,15 +265,16 @@ void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
     for (const Id id : ids) stages.push_back(with_cells(id, cell_of));
     variants.push_back({std::move(text), std::move(stages)});
   };
-  const Id keys = path_of_keys(resolved_options(inputs)).back();
+  const AttentionOptions options = resolved_options(inputs);
+  const Id keys = path_of_keys(options).back(), values = path_of_values(options).back();
   if (sizes.batch > 1) {
     const auto of_first = [](const Cells& cell, Index, Index h, Index t, Index d) { return cell(0, h, t, d); };
     const auto reversed = [](const Cells& cell, Index n, Index h, Index t, Index d) {
       return cell(cell.size(0) - 1 - n, h, t, d);
     };
-    add("keys and values of the first batch are used for all", {keys, Id::v_heads}, of_first);
-    add("keys and values of the batches are taken in the reverse order", {keys, Id::v_heads}, reversed);
-    add("the values of the batches are taken in the reverse order", {Id::v_heads}, reversed);
+    add("keys and values of the first batch are used for all", {keys, values}, of_first);
+    add("keys and values of the batches are taken in the reverse order", {keys, values}, reversed);
+    add("the values of the batches are taken in the reverse order", {values}, reversed);
     add("the weights of the first batch are used for all", {Id::attn_weights}, of_first);
   }
   if (sizes.heads > 1) {
@@ -294,7 +295,7 @@ void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
           {Id::head_output}, over_heads(mean));
   }
   const auto values_from = [&](std::string text, auto source) {
-    add(std::move(text), {Id::v_heads}, [source](const Cells& cell, Index n, Index h, Index t, Index d) {
+    add(std::move(text), {values}, [source](const Cells& cell, Index n, Index h, Index t, Index d) {
       return cell(n, h, source(t, cell.size(2)), d);
     });
   };

@@ -270,6 +270,7 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
   absent("attn_mask", &TraceTensors::attn_mask);
   absent("key_padding_mask", &TraceTensors::key_padding_mask);
   absent("valid_lens", &TraceTensors::valid_lens);
+  absent("nonpad_kv_seqlen", &TraceTensors::nonpad_kv_seqlen);
   const auto boolean = [&](const char* name, TensorPtr TraceTensors::*member) {
     if (!(t.*member) || !only_zeros_and_ones(*(t.*member))) return;
     for (const bool blocks : {true, false})
@@ -288,11 +289,11 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
   boolean("key_padding_mask", &TraceTensors::key_padding_mask);
   const AttentionOptions& o = inputs.options;
   const int masks = (t.attn_mask != nullptr) + (t.key_padding_mask != nullptr) + (t.valid_lens != nullptr) +
-                    o.is_causal + window_of(o).bounds();
+                    (t.nonpad_kv_seqlen != nullptr) + o.is_causal + window_of(o).bounds();
   if (masks > 1) {
     variants.push_back({"no mask is applied at all", [](AttentionInputs& other) {
                           TraceTensors& u = other.tensors;
-                          u.attn_mask = u.key_padding_mask = u.valid_lens = nullptr;
+                          u.attn_mask = u.key_padding_mask = u.valid_lens = u.nonpad_kv_seqlen = nullptr;
                           other.options.is_causal = false;
                           drop_window(other.options);
                         }});
@@ -318,7 +319,7 @@ void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants
   if (resolved.head_dim > 0 && resolved.v_head_dim > 0 && resolved.embed_dim > 0)
     add_scales(resolved, variants);
   const AttentionSizes sizes = attention_sizes(inputs);
-  add_options(resolved, sizes.queries == sizes.keys, variants);
+  add_options(resolved, sizes.queries == sizes.new_keys(), variants);
   add_norms(inputs, variants);
   add_sinks(inputs, variants);
   add_relative_bias(inputs, variants);

@@ -26,6 +26,7 @@ Tensor merged_masks(const Trace& so_far, const MaskChoice& choice) {
     given.key_padding_mask = t.key_padding_mask.get();
     given.valid_lens = t.valid_lens.get();
   }
+  if (choice.by_position) given.nonpad_kv_seqlen = t.nonpad_kv_seqlen.get();
   if (!choice.by_position) {
     options.is_causal = options.alibi = false;
     options.relative_bias.reset();
@@ -39,7 +40,8 @@ Tensor merged_masks(const Trace& so_far, const MaskChoice& choice) {
 std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart) {
   const AttentionOptions& o = so_far.options;
   Trace none = so_far;
-  none.tensors.attn_mask = none.tensors.key_padding_mask = none.tensors.valid_lens = nullptr;
+  none.tensors.attn_mask = none.tensors.key_padding_mask = none.tensors.valid_lens =
+      none.tensors.nonpad_kv_seqlen = nullptr;
   none.options.is_causal = none.options.alibi = false;
   none.options.relative_bias.reset();
   drop_window(none.options);
@@ -55,8 +57,8 @@ std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart) {
     alone.options.window_left = o.window_left;
     alone.options.window_right = o.window_right;
   };
-  for (const auto member :
-       {&TraceTensors::attn_mask, &TraceTensors::key_padding_mask, &TraceTensors::valid_lens})
+  for (const auto member : {&TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
+                            &TraceTensors::valid_lens, &TraceTensors::nonpad_kv_seqlen})
     add(so_far.tensors.*member != nullptr,
         [&](Trace& alone) { alone.tensors.*member = so_far.tensors.*member; });
   add(o.is_causal, [&](Trace& alone) {
@@ -89,12 +91,13 @@ StageChange alibi_with(std::vector<double> slopes) {
             without.options.alibi = false;
             const Tensor others = merged_masks(without, {});
             const AttentionSizes sizes = attention_sizes(so_far.options, so_far.tensors);
-            const Index offset = causal_offset(so_far.options.causal_alignment, sizes.queries, sizes.keys);
+            const GivenMasks given = given_masks(so_far.tensors);
             const bool causal = so_far.options.is_causal;
             return refilled4(others, [&](const Cells& before, Index n, Index h, Index l, Index s) {
               const double bias = before(n, h, l, s);
               if (s >= sizes.keys) return bias;
-              return bias + alibi_bias(slopes[static_cast<std::size_t>(h)], l + offset - s, causal);
+              const Index own = l + causal_offset(so_far.options, given, n, sizes.queries, sizes.keys);
+              return bias + alibi_bias(slopes[static_cast<std::size_t>(h)], own - s, causal);
             });
           }};
 }
@@ -144,10 +147,10 @@ namespace {
 
 // A window that reaches differently far to the two sides of a query.
 void add_windows(const AttentionInputs& inputs, ProgramVariants& variants) {
-  const AttentionOptions& o = inputs.options;
-  if (!o.sliding_window) return;
+  const AttentionOptions o = resolved_options(inputs);
+  if (!o.sliding_window || inputs.tensors.nonpad_kv_seqlen) return;
   const AttentionSizes sizes = attention_sizes(inputs);
-  const Index offset = causal_offset(o.causal_alignment, sizes.queries, sizes.keys);
+  const Index offset = causal_offset(o, sizes.queries, sizes.keys);
   const Index everything = sizes.queries + sizes.keys, width = std::min(*o.sliding_window, everything);
   const auto add = [&](std::string text, Index behind, Index ahead) {
     const auto is_outside = [=](Index, Index, Index l, Index s) {

@@ -16,7 +16,7 @@ using Blocks = std::function<bool(Index n, Index h, Index l, Index s)>;
 // Which of the given masks are merged.
 struct MaskChoice {
   bool attn_mask = true, padding = true;  // padding: key_padding_mask and valid_lens
-  bool by_position = true;                // is_causal, sliding_window, ALiBi
+  bool by_position = true;                // is_causal, sliding_window, ALiBi and nonpad_kv_seqlen
 };
 
 inline bool is_blocked(double bias) {

@@ -38,11 +38,16 @@ bool is_causal_mask(const AttentionInputs& inputs, CausalAlignment alignment) {
   return identical(bias_of(inputs, {true, false, false}), bias_of(causal, {false, false, true}));
 }
 
+AttentionOptions aligned(AttentionOptions o, CausalAlignment alignment) {
+  o.causal_alignment = alignment;
+  return o;
+}
+
 // Triangles that replace the causal one.
 void add_triangles(const AttentionInputs& inputs, ProgramVariants& variants) {
-  const AttentionOptions& o = inputs.options;
+  const AttentionOptions o = resolved_options(inputs);
   const AttentionSizes sizes = attention_sizes(inputs);
-  if (sizes.queries < 2 || sizes.keys < 2) return;
+  if (sizes.queries < 2 || sizes.keys < 2 || inputs.tensors.nonpad_kv_seqlen) return;
   std::optional<CausalAlignment> written;  // in attn_mask
   for (const CausalAlignment alignment : {CausalAlignment::top_left, CausalAlignment::bottom_right})
     if (!written && is_causal_mask(inputs, alignment)) written = alignment;
@@ -50,9 +55,9 @@ void add_triangles(const AttentionInputs& inputs, ProgramVariants& variants) {
   const std::string mask = ours ? "the causal mask" : "there is a causal mask that";
   const MaskChoice others{!written, true, true};
   for (const CausalAlignment alignment : {CausalAlignment::top_left, CausalAlignment::bottom_right}) {
-    const Index offset = causal_offset(alignment, sizes.queries, sizes.keys);
+    const Index offset = causal_offset(aligned(o, alignment), sizes.queries, sizes.keys);
     const CausalAlignment own = written.value_or(o.causal_alignment);
-    if (alignment != own && sizes.queries == sizes.keys) continue;
+    if (alignment != own && sizes.queries == sizes.new_keys()) continue;
     const std::string where = alignment == own                         ? ""
                               : alignment == CausalAlignment::top_left ? ", aligned at the top left"
                                                                        : ", aligned at the bottom right";
@@ -91,7 +96,7 @@ void add_parts_of_attn_mask(const AttentionInputs& inputs, ProgramVariants& vari
       }));
   const auto pads = [padding](Index n, Index h, Index s) { return Cells(*padding)(n, h, s) != 0.0; };
   for (const CausalAlignment alignment : {CausalAlignment::top_left, CausalAlignment::bottom_right}) {
-    const Index offset = causal_offset(alignment, sizes.queries, sizes.keys);
+    const Index offset = causal_offset(aligned(resolved_options(inputs), alignment), sizes.queries, sizes.keys);
     bool both = true, padded = false, ahead = false;
     filled4(own->shape(), [&](Index n, Index h, Index l, Index s) {
       const bool is_ahead = s < sizes.keys && s > l + offset;
@@ -272,7 +277,7 @@ void add_inversions(const AttentionInputs& inputs, ProgramVariants& variants) {
   invert("both attn_mask and key_padding_mask", {attn_mask, padding});
   const AttentionOptions& o = inputs.options;
   const bool any = inputs.tensors.attn_mask || inputs.tensors.key_padding_mask || inputs.tensors.valid_lens ||
-                   seen_by_position(o).bounds();
+                   inputs.tensors.nonpad_kv_seqlen || seen_by_position(o).bounds();
   if (!any) return;
   const auto inverse = [](const Trace& so_far) {
     return mapped_cells(merged_masks(so_far, {}), [](double cell) {

@@ -280,10 +280,11 @@ Tensor turned(const Tensor& x, const char* first, const char* second) {
 // The batch mistaken for the length: tokens at one position in all batches attend to each other.
 void add_batch_axis(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes s = attention_sizes(inputs);
-  if (s.batch < 2 || s.queries != s.keys) return;
+  if (s.batch < 2 || s.queries != s.keys || inputs.tensors.past_key) return;
   AttentionInputs plain = inputs;
   TraceTensors& t = plain.tensors;
-  t.attn_mask = t.key_padding_mask = t.valid_lens = t.static_k = t.static_v = t.frozen_weights = nullptr;
+  t.attn_mask = t.key_padding_mask = t.valid_lens = t.nonpad_kv_seqlen = t.static_k = t.static_v =
+      t.frozen_weights = nullptr;
   plain.options.frozen_heads.clear();
   add(variants, "the attention runs over the batch axis, not over the tokens: (N,L,E) is taken for (L,N,E)",
       Id::output, [plain](const Trace&) {

@@ -53,8 +53,8 @@ Tensor rotated(const Tensor& x, const Turn& turn) {
 Turn usual_turn(const Trace& so_far, bool of_queries) {
   const AttentionOptions& o = so_far.options;
   const Index queries = required(so_far, Id::q_heads).shape().size(2);
-  const Index keys = required(so_far, Id::k_heads).shape().size(2);
-  const auto first = static_cast<double>(of_queries ? rotary_first_query(o, queries, keys) : 0);
+  const Index past = rotary_first_key(o), keys = past + required(so_far, Id::k_heads).shape().size(2);
+  const auto first = static_cast<double>(of_queries ? rotary_first_query(o, queries, keys) : past);
   Turn turn{rotation_of(o), o.rotary_base};
   turn.position = [first](Index, Index t) { return first + static_cast<double>(t); };
   return turn;
@@ -74,7 +74,7 @@ StageChange rotated_as(Id to, Id from, bool of_queries, const TurnChange& change
 // What the variants are made for.
 struct RotaryPlan {
   Rotation ours;
-  Index queries = 0, keys = 0;
+  Index queries = 0, keys = 0, past = 0;
 };
 
 // The same change of the rotation for queries and keys, for queries only and for keys only.
@@ -104,7 +104,12 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
                     [](Turn& turn, bool) { turn.by_neighbour_angles = true; });
   }
   for (const double by : {1.0, -1.0, 2.0}) {
-    add_rotations(variants, fmt::format("rotary positions are counted from {}, not from 0", by),
+    add_rotations(variants,
+                  plan.past == 0
+                      ? fmt::format("rotary positions are counted from {}, not from 0", by)
+                      : fmt::format("the cache position is off by {}: rotary positions behind the past "
+                                    "begin at {}, not at {}",
+                                    by, static_cast<double>(plan.past) + by, plan.past),
                   [by](Turn& turn, bool) {
                     turn.position = [own = turn.position, by](Index h, Index t) { return own(h, t) + by; };
                   });
@@ -257,7 +262,7 @@ void add_before_split(const AttentionInputs& inputs, const AttentionOptions& o, 
   variants.push_back(
       {"q and k are rotated by their positions over their whole width, before they are split into heads",
        {joined(Id::q_rotary, Id::q, rotary_first_query(o, sizes.queries, sizes.keys)),
-        joined(Id::k_rotary, Id::k, 0)}});
+        joined(Id::k_rotary, Id::k, rotary_first_key(o))}});
 }
 
 }  // namespace
@@ -277,7 +282,7 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
                         "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                         with_base(std::nullopt)});
     const AttentionSizes sizes = attention_sizes(inputs);
-    const RotaryPlan plan{rotation_of(o), sizes.queries, sizes.keys};
+    const RotaryPlan plan{rotation_of(o), sizes.queries, sizes.new_keys(), sizes.past};
     add_conventions(plan, variants);
     add_row_orders(plan, o, variants);
     add_targets(variants);

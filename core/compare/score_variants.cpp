@@ -38,7 +38,7 @@ void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& varian
   };
   const auto q = [](const Trace& t) { return queries_of_scores(t.tensors, t.options); };
   const auto k = [](const Trace& t) { return keys_of_scores(t.tensors, t.options); };
-  const auto v = [](const Trace& t) { return t.tensors.v_heads; };
+  const auto v = [](const Trace& t) { return values_of_sum(t.tensors); };
   if (s.queries == s.all_keys) {
     scores_of("the scores are q·qᵀ, not q·kᵀ", q, q);
     scores_of("the scores are k·kᵀ, not q·kᵀ", k, k);
@@ -64,6 +64,10 @@ void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& varian
         std::tuple{"the weights weigh q, not v: q stands in the place of v", Id::q_heads, Id::q_rotary,
                    s.queries == s.all_keys}}) {
     if (!fits) continue;
+    if (s.past > 0 && heads == Id::k_heads) {
+      values_of(text, Id::present_key);
+      continue;
+    }
     values_of(text, heads);
     if (rotary) values_of(text, rotary_heads, turned);
   }

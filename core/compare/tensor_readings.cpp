@@ -50,6 +50,8 @@ std::vector<AxisOrder> other_orders(Id id, Index rank, bool batch_first) {
     case Id::q_normed:
     case Id::q_rotary:
     case Id::v_heads:
+    case Id::past_value:
+    case Id::present_value:
     case Id::head_output:
     case Id::output:
       return {folded_heads,       heads_after_length, length_then_folded,
@@ -57,6 +59,8 @@ std::vector<AxisOrder> other_orders(Id id, Index rank, bool batch_first) {
     case Id::k_heads:
     case Id::k_normed:
     case Id::k_rotary:
+    case Id::past_key:
+    case Id::present_key:
       return {folded_heads,       heads_after_length,        length_then_folded, length_batch_heads,
               heads_side_by_side, length_first_side_by_side, keys_transposed,    folded_keys_transposed};
     default:

@@ -125,9 +125,11 @@ AttentionInputs widened_inputs(const AttentionInputs& inputs, const Trace& wide)
   for (const TensorEntry& entry : tensor_entries()) {
     TensorPtr& tensor = result.tensors.*(entry.member);
     if (!tensor || entry.role == TensorRole::intermediate) continue;
-    const Id of_heads = entry.id == Id::query ? Id::q_heads : entry.id == Id::key ? Id::k_heads : Id::v_heads;
-    const bool is_input = entry.role == TensorRole::input;
-    if (const TensorPtr made = wide.tensor(heads_given && is_input ? of_heads : entry.id)) tensor = made;
+    const Id of_heads = entry.id == Id::query   ? Id::q_heads
+                        : entry.id == Id::key   ? Id::k_heads
+                        : entry.id == Id::value ? Id::v_heads
+                                                : entry.id;
+    if (const TensorPtr made = wide.tensor(heads_given ? of_heads : entry.id)) tensor = made;
   }
   return result;
 }

@@ -73,10 +73,14 @@ void MaskLines::add_blocked() {
     block(fmt::format("(j >= valid_lens[:, None, {}, None])", per_query ? ":" : "None"),
           "keys from the length on");
   }
-  const Index offset = o_.causal_alignment == CausalAlignment::bottom_right ? sizes_.keys - sizes_.queries : 0;
+  if (t_.nonpad_kv_seqlen) block("(j >= nonpad_kv_seqlen[:, None, None, None])", "keys that are not there");
+  const Index offset = causal_offset(o_, sizes_.queries, sizes_.keys);
+  const std::string placed = t_.nonpad_kv_seqlen
+                                 ? fmt::format(" + nonpad_kv_seqlen[:, None, None, None] - {}", sizes_.queries)
+                             : offset == 0 ? ""
+                                           : fmt::format(" + {}", offset);
   if (depends_on_distance(o_))
-    add(fmt::format("back = i{} - j", offset == 0 ? "" : fmt::format(" + {}", offset)),
-        "how far a key lies before its query");
+    add(fmt::format("back = i{} - j", placed), "how far a key lies before its query");
   if (o_.is_causal) block("(back < 0)", "causal");
   if (const auto [behind, ahead] = window_of(o_); behind == ahead && behind < PositionWindow::unbounded) {
     block(fmt::format("({} >= {})", dialect_("absolute", "back"), behind + 1), "sliding window");
@@ -123,7 +127,7 @@ void MaskLines::add_floats() {
 std::vector<CodeLine> MaskLines::take() {
   if (!t_.mask_bias) return {};
   const bool places = depends_on_distance(o_);
-  if (places || t_.valid_lens) {
+  if (places || t_.valid_lens || t_.nonpad_kv_seqlen) {
     const std::string j = "j = " + dialect_("arange", sizes_.keys);
     if (places) add("i = " + dialect_("arange", sizes_.queries) + "[:, None]");
     add(j);
@@ -190,6 +194,7 @@ class Lines {
   void split_heads();
   void normalise();
   void turn();
+  void past();
   void scores();
   void scale();
   void mask();
@@ -231,7 +236,7 @@ std::string Lines::swapped_sizes(Id id) const {
 // bias_k and the zero row are appended after the product.
 std::string Lines::sizes_before_appending() const {
   std::vector<Index> s = trace_.tensor(result_)->shape().sizes();
-  if (result_ != Id::q && s.size() == 3) s[1] = sizes_.keys;
+  if (result_ != Id::q && s.size() == 3) s[1] = sizes_.new_keys();
   return sizes_list(s);
 }
 
@@ -304,7 +309,7 @@ void Lines::project() {
 
 void Lines::split_heads() {
   if (result_ == Id::q_rotary || result_ == Id::k_rotary) return turn();
-  const Id from = result_ == Id::v_heads ? Id::v : made_of(result_, o_);
+  const Id from = made_of(result_, o_);
   if (!trace_.tensor(result_) || !trace_.tensor(from)) return;
   const auto s = trace_.tensor(result_)->shape().sizes();  // (N,H,T,D)
   set(dialect_("split heads", code_variable(from), s[2], s[1], s[3]), split_comment(from));
@@ -335,10 +340,10 @@ void Lines::normalise() {
 void Lines::turn() {
   const bool of_queries = result_ == Id::q_rotary;
   const std::string heads = code_variable(made_of(result_, o_));
-  const Index first = of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : Index{0};
+  const Index first = of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : rotary_first_key(o_);
   const Rotation rotation = rotation_of(o_);
   const Index pairs = rotation.count();
-  const Index positions = of_queries ? sizes_.queries : sizes_.keys;
+  const Index positions = of_queries ? sizes_.queries : sizes_.new_keys();
   const std::string frequencies =
       o_.rotary_base ? fmt::format("{} ** (-{} / {})", number(*o_.rotary_base),
                                    dialect_("range by", 0, sizes_.head_dim, 2), sizes_.head_dim)
@@ -365,6 +370,13 @@ void Lines::turn() {
   if (is_part) made += fmt::format(", {}[..., {}:]", heads, 2 * pairs);
   const bool joined = is_part || rotation.pairs == RotaryPairs::halves;
   set(joined ? dialect_("side by side", made) : made, sizes(result_));
+}
+
+// The keys or values of a cache, and those of this pass behind them.
+void Lines::past() {
+  const std::string cached = code_variable(result_ == Id::present_key ? Id::past_key : Id::past_value);
+  set(dialect_("append to past", dialect_("in layout", cached), code_variable(made_of(result_, o_))),
+      sizes(result_));
 }
 
 // For k_heads or k_rotary with its last two axes swapped, if it is not repeated first.
@@ -438,8 +450,9 @@ void Lines::softmax() {
 
 void Lines::weighted_sum() {
   if (!t_.head_output) return;
-  set(dialect_("weighted sum", o_.dropout > 0 ? "dropped_weights" : "attn_weights", "v_heads"),
-      fmt::format("{} @ {} → {}", sizes(Id::dropped_weights), sizes(Id::v_heads), sizes(Id::head_output)));
+  const Id values = path_of_values(o_).back();
+  set(dialect_("weighted sum", o_.dropout > 0 ? "dropped_weights" : "attn_weights", code_variable(values)),
+      fmt::format("{} @ {} → {}", sizes(Id::dropped_weights), sizes(values), sizes(Id::head_output)));
 }
 
 void Lines::concat() {
@@ -486,8 +499,8 @@ std::vector<CodeLine> Lines::take() {
   using L = Lines;
   constexpr std::array<void (L::*)(), step_count> steps{
       // in the order of Step
-      &L::inputs,  &L::project,      &L::split_heads, &L::scores, &L::scale,     &L::mask,
-      &L::softmax, &L::weighted_sum, &L::concat,      &L::output, &L::normalise, &L::gate};
+      &L::inputs,       &L::project, &L::split_heads, &L::scores,    &L::scale, &L::mask, &L::softmax,
+      &L::weighted_sum, &L::concat,  &L::output,      &L::normalise, &L::gate,  &L::past};
   (this->*steps[static_cast<std::size_t>(step_)])();
   return std::move(lines_);
 }

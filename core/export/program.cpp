@@ -35,6 +35,7 @@ std::vector<std::string> missing_options(const Trace& trace, const AttentionSize
   lacks(!o.frozen_heads.empty(), "frozen heads");
   lacks(trace.tensors.sinks && o.sink.empty(), "sink");
   lacks(has_rotary_embedding(o), "rotary position embedding");
+  lacks(o.past_length.has_value(), "a past");
   if (o.op == Op::multi_head_attention) {
     lacks(o.scale.has_value(), "scale");
     lacks(s.kv_heads != s.heads, "num_kv_heads");
@@ -290,6 +291,8 @@ std::vector<NamedTensor> program_arrays(const Trace& trace) {
   }
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr tensor = trace.tensor(entry.id);
+    const bool past = entry.id == Id::past_key || entry.id == Id::past_value;
+    if (tensor && past) add(std::string(entry.name), tensor);
     if (!tensor || (entry.role != TensorRole::parameter && entry.role != TensorRole::mask)) continue;
     add(std::string(entry.name), tensor);
   }

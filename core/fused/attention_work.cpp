@@ -16,16 +16,11 @@ constexpr Index sampled_queries = 16;
 
 // The number of keys that a query looks at.
 Index visible_keys(const AttentionInputs& inputs, const AttentionSizes& sizes, Index n, Index query) {
-  const AttentionOptions& o = inputs.options;
-  Index from = 0, to = sizes.keys;
-  const Index own = query + causal_offset(o.causal_alignment, sizes.queries, sizes.keys);
-  const PositionWindow seen = seen_by_position(o);
-  from = std::max(from, own - seen.behind);
-  to = std::min(to, own + seen.ahead + 1);
-  if (const TensorPtr& lens = inputs.tensors.valid_lens) {
-    const Index at = lens->shape().rank() == 2 ? n * sizes.queries + query : n;
-    to = std::min(to, static_cast<Index>(lens->flat(at)));
-  }
+  const GivenMasks given = given_masks(inputs.tensors);
+  const Index own = query + causal_offset(resolved_options(inputs), given, n, sizes.queries, sizes.keys);
+  const PositionWindow seen = seen_by_position(inputs.options);
+  const Index from = std::max<Index>(0, own - seen.behind);
+  const Index to = std::min(valid_keys(given, n, query, sizes.queries, sizes.keys), own + seen.ahead + 1);
   return std::max<Index>(0, to - from) + sizes.all_keys - sizes.keys;
 }
 
@@ -59,7 +54,8 @@ double difference(const Tensor& a, const Tensor& b) {
 // these runs are compared as a whole.
 bool can_be_sampled(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
-  return !t.attn_mask && !t.valid_lens && !t.frozen_weights && inputs.options.dropout == 0.0;
+  return !t.attn_mask && !t.valid_lens && !t.nonpad_kv_seqlen && !t.past_key && !t.frozen_weights &&
+         inputs.options.dropout == 0.0;
 }
 
 }  // namespace
@@ -77,8 +73,8 @@ double attention_flops(const AttentionInputs& inputs) {
     flops += 2.0 * static_cast<double>(s.batch * tokens) * static_cast<double>(depth * features);
   };
   product(s.queries, s.embed_dim, s.heads * s.head_dim);
-  if (!t.static_k) product(s.keys, t.key->shape().size(2), s.kv_heads * s.head_dim);
-  if (!t.static_v) product(s.keys, t.value->shape().size(2), s.kv_heads * s.v_head_dim);
+  if (!t.static_k) product(s.new_keys(), t.key->shape().size(2), s.kv_heads * s.head_dim);
+  if (!t.static_v) product(s.new_keys(), t.value->shape().size(2), s.kv_heads * s.v_head_dim);
   product(s.queries, s.heads * s.v_head_dim, s.embed_dim);
   return flops;
 }

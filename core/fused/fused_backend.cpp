@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/attention/add_and_norm.h"
@@ -98,7 +99,7 @@ class FusedForward {
     QueriesAt queries{};
     if (kept.head_output) {
       // Nothing is attended to.
-    } else if (kept.q.before || row_path_) {
+    } else if (kept.q.before || row_path_ || t_.past_key) {
       project_rows(kept, phases);
       const Index width = sizes_.heads * sizes_.head_dim;
       TensorPtr q = q_rows_, k = k_rows_;
@@ -108,7 +109,9 @@ class FusedForward {
         q = row_path_.q();
         k = row_path_.k();
       }
-      phases.push_back(together({keys_.kept_keys(*k), keys_.kept_values(*v_rows_)}));
+      TensorPtr v = v_rows_;
+      if (t_.past_key) phases.push_back(append_to_past(k, v));
+      phases.push_back(together({keys_.kept_keys(*k), keys_.kept_values(*v)}));
       queries = {.first = numbers_of(q),
                  .batch = sizes_.queries * width,
                  .head = sizes_.head_dim,
@@ -202,7 +205,7 @@ class FusedForward {
   void run_heads(float* weights, float* output) {
     const Index D = sizes_.head_dim, L = sizes_.queries;
     std::vector<TaskPhase> phases;
-    TensorPtr q = t_.q_heads, k = t_.k_heads;
+    TensorPtr q = t_.q_heads, k = t_.k_heads, v = t_.v_heads;
     if (row_path_) {
       phases.push_back(together(
           row_path_.follow({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1})));
@@ -212,7 +215,8 @@ class FusedForward {
     // If there are heads for every thread, each puts the keys of its own heads into panels.
     const Index kv_heads = sizes_.batch * sizes_.kv_heads;
     const bool by_head = kv_heads >= threads_;
-    const TaskPhase values = keys_.given_values(*t_.v_heads, FusedKeys::Search::later);
+    if (t_.past_key) phases.push_back(append_to_past(k, v));
+    const TaskPhase values = keys_.given_values(*v, FusedKeys::Search::later);
     phases.push_back(by_head ? values : together({keys_.given_keys(*k), values}));
     const FusedAttention attention = attention_of({.first = numbers_of(q),
                                                    .batch = sizes_.heads * L * D,
@@ -287,6 +291,14 @@ class FusedForward {
             {shape.size(0), [to, slab, from = numbers_of(rows.before)](Index n, int) {
                std::copy_n(from + n * slab, slab, to + n * slab);
              }});
+      else if (which != Projection::q && sizes_.all_keys > sizes_.keys)
+        projections.into_panels.push_back(
+            {shape.size(0), [this, to, slab, width = shape.size(2),
+                             bias = which == Projection::k ? t_.bias_k : t_.bias_v](Index n, int) {
+               float* row = to + (n + 1) * slab - (sizes_.all_keys - sizes_.keys) * width;
+               if (bias) row = std::copy_n(numbers_of(bias), width, row);
+               if (options_.add_zero_attn) std::fill_n(row, width, 0.0f);
+             }});
       project(rows_of(which, own_weight), masks_ && which != Projection::q, x,
               {.rows = to, .row_tokens = shape.size(1)}, shape.size(2), projections,
               rows.before ? &rows.changed : nullptr);
@@ -298,6 +310,38 @@ class FusedForward {
                   ? std::make_shared<const Tensor>(merge_heads(*t_.static_v, nullptr, "G·Dv"))
                   : follow(Projection::v, kept.v, t_.value, t_.v_proj_weight, TensorId::v);
     projections.put(phases);
+  }
+
+  // The keys and values of the past and, behind them, those of this run, which k and v then are: heads
+  // (N,G,S′,D), or rows (N,S′,G·D) of a module.
+  TaskPhase append_to_past(TensorPtr& k, TensorPtr& v) {
+    std::vector<TaskPhase> kinds;
+    for (const auto& [past, rows] : {std::pair(&t_.past_key, &k), {&t_.past_value, &v}}) {
+      const Tensor &before = **past, &now = **rows;
+      const bool heads = now.shape().rank() == 4;
+      std::vector<Axis> axes = now.shape().axes();
+      axes[heads ? 2 : 1] = {sizes_.key_axis(), sizes_.all_keys};
+      const auto present = std::make_shared<Tensor>(Tensor::unwritten(Shape(std::move(axes)), DType::f32));
+      const Index width = before.shape().size(3), G = sizes_.kv_heads, P = sizes_.past, T = sizes_.all_keys;
+      kinds.push_back(
+          {sizes_.batch, [=, from = before.values<float>().data(), own = now.values<float>().data(),
+                          to = present->values<float>().data()](Index n, int) {
+             const Index length = T - P;
+             for (Index g = n * G; heads && g < (n + 1) * G; ++g) {
+               std::copy_n(from + g * P * width, P * width, to + g * T * width);
+               std::copy_n(own + g * length * width, length * width, to + (g * T + P) * width);
+             }
+             if (heads) return;
+             for (Index g = 0; g < G; ++g)
+               for (Index key = 0; key < P; ++key)
+                 std::copy_n(from + ((n * G + g) * P + key) * width, width,
+                             to + ((n * T + key) * G + g) * width);
+             std::copy_n(own + n * length * G * width, length * G * width, to + (n * T + P) * G * width);
+           }});
+      held_.insert(held_.end(), {*rows, present});
+      *rows = present;
+    }
+    return together(std::move(kinds));
   }
 
   // concat ⊙ σ(query·W_gᵀ + b_g), panel by panel.
@@ -425,6 +469,7 @@ class FusedForward {
     std::vector<bool> begun;  // those that some task fills
   };
   std::map<const Tensor*, InputPanels> inputs_;
+  std::vector<TensorPtr> held_;            // what tasks read: rows before and behind a past
   TensorPtr q_rows_, k_rows_, v_rows_;     // after an earlier run, or if rows are rotated; else null
   std::optional<FusedProjection> values_;  // nullopt if they are given
   Index before_values_ = 0;                // tasks before theirs in the phase

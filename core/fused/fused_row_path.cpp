@@ -73,7 +73,7 @@ FusedRowPath::FusedRowPath(const AttentionOptions& options, const AttentionSizes
     : head_dim_(sizes.head_dim),
       q_(side(options, rotary_first_query(options, sizes.queries, sizes.keys), sizes.queries,
               tensors.q_norm_weight)),
-      k_(side(options, 0, sizes.keys, tensors.k_norm_weight)) {}
+      k_(side(options, rotary_first_key(options), sizes.new_keys(), tensors.k_norm_weight)) {}
 
 FusedRowPath::Side FusedRowPath::side(const AttentionOptions& options, Index first_position, Index tokens,
                                       const TensorPtr& weight) const {

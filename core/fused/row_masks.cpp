@@ -49,7 +49,6 @@ RowMasks::RowMasks(const AttentionOptions& options, const GivenMasks& given, Ind
       queries_(queries),
       keys_(keys),
       all_keys_(all_keys),
-      offset_(headwise::causal_offset(options.causal_alignment, queries, keys)),
       any_(has_any_mask(options, given)) {
   if (given.attn_mask)
     view_ =
@@ -72,21 +71,17 @@ RowMasks::RowMasks(const AttentionOptions& options, const GivenMasks& given, Ind
   }
 }
 
-Index RowMasks::valid_len(Index n, Index query) const {
-  const bool per_query = given_.valid_lens->shape().rank() == 2;
-  const Index len =
-      given_.valid_lens->values<std::int64_t>()[static_cast<std::size_t>(per_query ? n * queries_ + query : n)];
-  return std::clamp<Index>(len, 0, keys_);
+Index RowMasks::own_key(Index n, Index query) const {
+  return query + causal_offset(options_, given_, n, queries_, keys_);
 }
 
 KeyReach RowMasks::reach(Index n, Index query) const {
   if (options_.mask_value || all_keys_ > keys_) return {0, all_keys_};
-  KeyReach reach{0, keys_};
-  const Index own = query + offset_;
+  KeyReach reach{0, valid_keys(given_, n, query, queries_, keys_)};
+  const Index own = own_key(n, query);
   const PositionWindow seen = seen_by_position(options_);
   reach.from = std::max(reach.from, own - seen.behind);
   reach.to = std::min(reach.to, own + seen.ahead + 1);
-  if (given_.valid_lens) reach.to = std::min(reach.to, valid_len(n, query));
   if (given_.key_padding_mask) reach.to = std::min(reach.to, padding_from_[static_cast<std::size_t>(n)]);
   reach.to = std::max(reach.to, reach.from);
   return reach;
@@ -103,11 +98,10 @@ void RowMasks::fill(Index n, Index h, Index query, Index from, Index to, float* 
     for (Index key = given_to; key < to; ++key) bias[key - from] += blocked;
   }
   if (given_.key_padding_mask) add_mask(*given_.key_padding_mask, n * keys_ + from, 1, to - from, true, bias);
-  const Index own = query + offset_;  // the key at the same position
+  const Index own = own_key(n, query), valid = valid_keys(given_, n, query, queries_, keys_);
   const PositionWindow seen = seen_by_position(options_);
-  if (seen.bounds() || given_.valid_lens) {
-    Index begin = own - seen.behind, end = own + seen.ahead + 1;
-    if (given_.valid_lens) end = std::min(end, valid_len(n, query));
+  if (seen.bounds() || valid < keys_) {
+    Index begin = own - seen.behind, end = std::min(own + seen.ahead + 1, valid);
     begin = std::clamp(begin, from, to);
     end = std::clamp(end, begin, to);
     for (Index key = from; key < begin; ++key) bias[key - from] += blocked;

@@ -34,11 +34,11 @@ class RowMasks {
   void fill(Index n, Index h, Index query, Index from, Index to, float* bias) const;
 
  private:
-  Index valid_len(Index n, Index query) const;
+  Index own_key(Index n, Index query) const;  // at the query's position
 
   const AttentionOptions& options_;
   GivenMasks given_;
-  Index queries_, keys_, all_keys_, offset_;
+  Index queries_, keys_, all_keys_;
   bool any_ = false, adds_ = false;
   std::optional<AttnMaskView> view_;
   std::vector<double> slopes_;

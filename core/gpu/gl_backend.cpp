@@ -21,16 +21,16 @@ std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits) {
   const AttentionSizes s = attention_sizes(inputs);
   if (std::string reason = gpu_attention_refusal(s, limits); !reason.empty()) return reason;
   if (const Index pairs = rotation_of(resolved_options(inputs)).count(); pairs > 0) {
-    if (std::string reason = gpu_rotary_refusal(std::max(s.queries, s.keys), pairs, limits); !reason.empty())
+    if (std::string reason = gpu_rotary_refusal(std::max(s.queries, s.new_keys()), pairs, limits);
+        !reason.empty())
       return reason;
   }
   const bool whole = inputs.options.qk_norm == QkNorm::whole;
-  if (std::string reason =
-          gpu_qk_norm_refusal(whole, std::max(s.heads * s.queries, s.kv_heads * s.keys) * s.head_dim, limits);
+  if (std::string reason = gpu_qk_norm_refusal(
+          whole, std::max(s.heads * s.queries, s.kv_heads * s.new_keys()) * s.head_dim, limits);
       !reason.empty())
     return reason;
-  const TraceTensors& t = inputs.tensors;
-  return GpuMasks::refusal(given_masks(t), limits);
+  return GpuMasks::refusal(given_masks(inputs.tensors), limits);
 }
 
 namespace {
@@ -81,6 +81,7 @@ void GlForward::follow(const AttentionInputs& inputs) {
     if (from <= GlStage::attention) {
       s.take_norms();
       s.take_rotary();
+      s.take_past();
       s.take_masks();
     }
     if (from <= GlStage::output) s.take_gains();

@@ -84,10 +84,10 @@ std::vector<float> gains_of(const AttentionOptions& options, const TraceTensors&
 }
 
 // The keys that the shader skips because of their positions.
-std::optional<PositionReach> key_reach(const AttentionOptions& options, const AttentionSizes& s) {
-  if (options.mask_value || s.all_keys > s.keys) return std::nullopt;
-  return PositionReach{.seen = seen_by_position(options),
-                       .offset = causal_offset(options.causal_alignment, s.queries, s.keys)};
+std::optional<PositionReach> key_reach(const AttentionOptions& options, const TraceTensors& t,
+                                       const AttentionSizes& s) {
+  if (options.mask_value || s.all_keys > s.keys || t.nonpad_kv_seqlen) return std::nullopt;
+  return PositionReach{.seen = seen_by_position(options), .offset = causal_offset(options, s.queries, s.keys)};
 }
 
 }  // namespace
@@ -117,18 +117,17 @@ void GlForward::State::add_key_rows(Projection which, Index width,
   const bool is_key = which == Projection::k;
   const TensorPtr& fixed = is_key ? t.static_k : t.static_v;
   const TensorPtr& bias_row = is_key ? t.bias_k : t.bias_v;
-  const Index slab = sizes.all_keys * width;
+  const Index slab = sizes.key_rows() * width, new_keys = sizes.new_keys();
   for (Index n = 0; n < sizes.batch; ++n) {
     for (Index g = 0; g < sizes.kv_heads; ++g) {
       const Index first = (n * sizes.kv_heads + g) * slab;
-      const auto given_part = static_cast<std::size_t>(sizes.keys * width);
+      const auto given_part = static_cast<std::size_t>(new_keys * width);
       if (fixed)
         rows.write(first, numbers_of(*fixed).subspan(
                               static_cast<std::size_t>(n * sizes.kv_heads + g) * given_part, given_part));
       if (bias_row)
-        rows.write(first + sizes.keys * width,
-                   numbers_of(*bias_row).subspan(static_cast<std::size_t>(g * width),
-                                                 static_cast<std::size_t>(width)));
+        rows.write(first + new_keys * width, numbers_of(*bias_row).subspan(static_cast<std::size_t>(g * width),
+                                                                           static_cast<std::size_t>(width)));
       if (trace->options.add_zero_attn)  // for earlier inputs the row may have been a bias row
         rows.write(first + slab - width, std::vector<float>(static_cast<std::size_t>(width)));
     }
@@ -141,7 +140,7 @@ void GlForward::State::add_key_rows(Projection which, Index width,
   add_linear(work, programs,
              {.x = &put("key or value", source),
               .batch = sizes.batch,
-              .rows = sizes.keys,
+              .rows = new_keys,
               .depth = source->shape().size(2),
               .weight = &put("weight", t.in_proj_weight ? t.in_proj_weight : own),
               .first_weight_row = weight.first_weight_row,
@@ -196,9 +195,14 @@ void GlForward::State::add_row_path() {
     work.barrier();
     add_rotary();
   }
-  if (!normed_q || !last) return;
+  if (normed_q && last) {
+    work.barrier();
+    add_norms();
+  }
+  if (!present_k) return;
   work.barrier();
-  add_norms();
+  add_to_past(present_k, last_of(k, normed_k, rotated_k), sizes.head_dim);
+  add_to_past(present_v, v, sizes.v_head_dim);
 }
 
 void GlForward::State::add_norms() {
@@ -218,7 +222,7 @@ void GlForward::State::add_norms() {
                  .normed = &normed});
   };
   add(sizes.heads, sizes.queries, last && rotated_q ? rotated_q : q, gains_of_q, normed_q);
-  add(sizes.kv_heads, sizes.keys, last && rotated_k ? rotated_k : k, gains_of_k, normed_k);
+  add(sizes.kv_heads, sizes.new_keys(), last && rotated_k ? rotated_k : k, gains_of_k, normed_k);
 }
 
 void GlForward::State::add_rotary() {
@@ -235,8 +239,8 @@ void GlForward::State::add_rotary() {
                         .rotations = &rotation_q,
                         .rotated = &rotated_q});
   add_rotary_embedding(work, programs,
-                       {.row_count = sizes.batch * sizes.kv_heads * sizes.keys,
-                        .tokens = sizes.keys,
+                       {.row_count = sizes.batch * sizes.kv_heads * sizes.new_keys(),
+                        .tokens = sizes.new_keys(),
                         .width = sizes.head_dim,
                         .pairs = rotation.count(),
                         .step = rotation.step(),
@@ -314,7 +318,7 @@ void GlForward::State::take_over(const AttentionInputs& inputs) {
 
 void GlForward::State::allocate_buffers() {
   const Index rows = sizes.batch * sizes.heads * sizes.queries;
-  const Index key_rows = sizes.batch * sizes.kv_heads * sizes.all_keys;
+  const Index key_rows = sizes.batch * sizes.kv_heads * sizes.key_rows();
   // Releases memory before allocating new memory.
   for (StorageBuffer* buffer : {&q, &k, &v, &statistics, &heads, &output, &concat}) *buffer = StorageBuffer();
   q = StorageBuffer("q", rows * sizes.head_dim);
@@ -325,8 +329,47 @@ void GlForward::State::allocate_buffers() {
   if (is_module()) output = StorageBuffer("output", sizes.batch * sizes.queries * sizes.embed_dim);
   take_norms();
   take_rotary();
+  take_past();
   take_masks();
   take_gains();
+}
+
+// The rows of the past; those of this pass come behind them when they are computed.
+void GlForward::State::take_past() {
+  for (StorageBuffer* buffer : {&present_k, &present_v}) *buffer = StorageBuffer();
+  const TraceTensors& t = trace->tensors;
+  if (!t.past_key) return;
+  const Index heads_count = sizes.batch * sizes.kv_heads;
+  const auto take = [&](const char* name, const Tensor& past, StorageBuffer& present) {
+    const Index width = past.shape().size(3), slab = sizes.past * width;
+    present = StorageBuffer(name, heads_count * sizes.all_keys * width);
+    for (Index head = 0; head < heads_count; ++head)
+      present.write(
+          head * sizes.all_keys * width,
+          numbers_of(past).subspan(static_cast<std::size_t>(head * slab), static_cast<std::size_t>(slab)));
+  };
+  take("present_key", *t.past_key, present_k);
+  take("present_value", *t.past_value, present_v);
+}
+
+// Copies the rows of each head behind those of the past.
+void GlForward::State::add_to_past(const StorageBuffer& present, const StorageBuffer& rows, Index width) {
+  const Index slab = sizes.key_rows() * width, whole = sizes.all_keys * width, before = sizes.past * width;
+  GpuJob job{.kind = "append_to_past",
+             .units = sizes.batch * sizes.kv_heads,
+             .work = work_of_gain * static_cast<double>(slab)};
+  job.dispatch = [&present, &rows, slab, whole, before](const GpuRange& range) {
+    for (Index head = range.first_unit; head < range.first_unit + range.units; ++head)
+      rows.copy_to(present, head * slab, head * whole + before, slab);
+  };
+  work.add(std::move(job));
+}
+
+const StorageBuffer& GlForward::State::last_of(const StorageBuffer& rows, const StorageBuffer& normed,
+                                               const StorageBuffer& rotated) const {
+  const std::optional<QkNorm>& norm = trace->options.qk_norm;
+  if (norm && (norm == QkNorm::per_head_after_rotary || !rotated_q)) return normed;
+  return rotated ? rotated : rows;
 }
 
 void GlForward::State::take_norms() {
@@ -363,7 +406,7 @@ void GlForward::State::take_rotary() {
   if (rotated_k.count() != k.count()) rotated_k = StorageBuffer("k_rotary", k.count());
   rotation_q =
       rotary_cos_sin(rotation, rotary_first_query(trace->options, sizes.queries, sizes.keys), sizes.queries);
-  rotation_k = rotary_cos_sin(rotation, 0, sizes.keys);
+  rotation_k = rotary_cos_sin(rotation, rotary_first_key(trace->options), sizes.new_keys());
 }
 
 void GlForward::State::take_gains() {
@@ -391,23 +434,18 @@ void GlForward::State::take_masks() {
   put_frozen();
   const bool module = is_module();
   const Index width = sizes.heads * sizes.v_head_dim;
-  const bool norm_is_last =
-      trace->options.qk_norm && (trace->options.qk_norm == QkNorm::per_head_after_rotary || !rotated_q);
-  const auto factor = [&](const StorageBuffer& rows, const StorageBuffer& normed, const StorageBuffer& rotated) {
-    return norm_is_last ? &normed : rotated ? &rotated : &rows;
-  };
   attention = {.sizes = sizes,
                .masks = &*masks,
                .computed = unfrozen_heads(sizes.heads, trace->options.frozen_heads),
-               .q = factor(q, normed_q, rotated_q),
-               .k = factor(k, normed_k, rotated_k),
-               .v = &v,
+               .q = &last_of(q, normed_q, rotated_q),
+               .k = present_k ? &present_k : &last_of(k, normed_k, rotated_k),
+               .v = present_v ? &present_v : &v,
                .statistics = &statistics,
                .out = &heads,
                .out_strides = {.query = module ? width : sizes.v_head_dim,
                                .head = module ? sizes.v_head_dim : sizes.queries * sizes.v_head_dim,
                                .batch = width * sizes.queries},
-               .reach = key_reach(trace->options, sizes)};
+               .reach = key_reach(trace->options, t, sizes)};
 }
 
 void GlForward::State::plan(GlStage from, const ChangedInputs& changed) {
@@ -430,8 +468,9 @@ void GlForward::State::plan(GlStage from, const ChangedInputs& changed) {
 std::vector<const StorageBuffer*> GlForward::State::buffers() const {
   std::vector<const StorageBuffer*> all;
   for (const StorageBuffer* buffer :
-       {&q, &k, &v, &normed_q, &normed_k, &gains_of_q, &gains_of_k, &rotated_q, &rotated_k, &rotation_q,
-        &rotation_k, &statistics, &heads, &gains, &gate, &concat, &output, &held.weights})
+       {&q,          &k,          &v,         &present_k, &present_v,  &normed_q,    &normed_k,
+        &gains_of_q, &gains_of_k, &rotated_q, &rotated_k, &rotation_q, &rotation_k,  &statistics,
+        &heads,      &gains,      &gate,      &concat,    &output,     &held.weights})
     if (*buffer) all.push_back(buffer);
   for (const auto& [tensor, buffer] : given) all.push_back(&buffer);
   for (const StorageBuffer* buffer : masks->buffers()) all.push_back(buffer);

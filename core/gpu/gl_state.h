@@ -35,6 +35,10 @@ struct GlForward::State {
   // Before the masks: the last of q, normed_q and rotated_q is what attention reads, and likewise of k.
   void take_rotary();
   void take_norms();
+  void take_past();
+  // The last of k, normed_k and rotated_k, or of q: a factor of the scores, or what a past precedes.
+  const StorageBuffer& last_of(const StorageBuffer& rows, const StorageBuffer& normed,
+                               const StorageBuffer& rotated) const;
   // Plans the jobs of a run; what comes before `from` is already there, and so are the rows of q, k and v
   // that are not in `changed`.
   void plan(GlStage from, const ChangedInputs& changed = {});
@@ -48,6 +52,7 @@ struct GlForward::State {
   GpuWork work;
   std::map<const Tensor*, StorageBuffer> given;  // inputs and parameters; one buffer per array
   StorageBuffer q, k, v, statistics, heads, output;
+  StorageBuffer present_k, present_v;  // (N,G,S′,width): the past, and k and v behind it; null without a past
   StorageBuffer rotated_q,
       rotated_k;  // (N,H,L,D) (N,G,S,D), for rotary position embedding; null: q and k as they are
   StorageBuffer normed_q, normed_k;      // the same for qk_norm
@@ -68,6 +73,7 @@ struct GlForward::State {
   void put_frozen();
   void add_row_path();
   void add_norms();
+  void add_to_past(const StorageBuffer& present, const StorageBuffer& rows, Index width);
   void add_rotary();
   void add_output();
 };

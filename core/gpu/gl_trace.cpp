@@ -83,8 +83,8 @@ TracePtr GlForward::trace() {
     return trace;
   }
   t.q = joined(s.q, sizes.heads, sizes.queries, sizes.head_dim, "L", "H·D");
-  t.k = joined(s.k, sizes.kv_heads, sizes.all_keys, sizes.head_dim, sizes.key_axis(), "G·D");
-  t.v = joined(s.v, sizes.kv_heads, sizes.all_keys, sizes.v_head_dim, sizes.key_axis(), "G·Dv");
+  t.k = joined(s.k, sizes.kv_heads, sizes.key_rows(), sizes.head_dim, sizes.key_rows_axis(), "G·D");
+  t.v = joined(s.v, sizes.kv_heads, sizes.key_rows(), sizes.v_head_dim, sizes.key_rows_axis(), "G·Dv");
   Tensor output(Shape{{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}}, DType::f32);
   read_back(s.output, output.values<float>());
   t.output = shared(std::move(output));

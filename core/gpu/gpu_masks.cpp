@@ -95,6 +95,8 @@ std::optional<Index> GpuMasks::rows_at_once(const GpuLimits& limits) const {
 GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, const std::vector<double>& sinks,
                    const AttentionSizes& sizes)
     : options_(options), sizes_(sizes) {
+  for (Index n = 0; n < sizes.batch; ++n)
+    offsets_.push_back(causal_offset(options, given, n, sizes.queries, sizes.keys));
   needs_ = {.masks = has_any_mask(options, given),
             .cap = score_scale(options).cap() > 0.0,
             .dropout = options.dropout > 0.0};
@@ -105,12 +107,13 @@ GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, con
     for (Index i = 0; i < given.key_padding_mask->size(); ++i)
       data.push_back(added(*given.key_padding_mask, i));
   }
-  if (given.valid_lens) {
+  if (given.valid_lens || given.nonpad_kv_seqlen) {
     valid_lens_at_ = place();
-    valid_lens_per_query_ = given.valid_lens->shape().rank() == 2;
-    for (const std::int64_t len : given.valid_lens->values<std::int64_t>())
-      data.push_back(
-          std::bit_cast<float>(static_cast<std::int32_t>(std::clamp<std::int64_t>(len, 0, sizes.keys))));
+    valid_lens_per_query_ = given.valid_lens && given.valid_lens->shape().rank() == 2;
+    for (Index n = 0; n < sizes.batch; ++n)
+      for (Index query = 0; query < (valid_lens_per_query_ ? sizes.queries : 1); ++query)
+        data.push_back(std::bit_cast<float>(
+            static_cast<std::int32_t>(valid_keys(given, n, query, sizes.queries, sizes.keys))));
   }
   if (options.alibi) {
     slopes_at_ = place();
@@ -209,8 +212,7 @@ void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& r
   program.set("score_scale", static_cast<float>(scale.factor()));
   program.set("softcap", static_cast<float>(scale.cap()));
   program.set_size("given_keys", sizes_.keys);
-  program.set("position_offset",
-              static_cast<int>(causal_offset(options_.causal_alignment, sizes_.queries, sizes_.keys)));
+  program.set("position_offset", static_cast<int>(offsets_[static_cast<std::size_t>(rows.n)]));
   program.set("causal", options_.is_causal);
   const PositionWindow seen = seen_by_position(options_);
   program.set("behind", static_cast<int>(std::min(seen.behind, sizes_.keys + sizes_.queries)));

@@ -88,6 +88,7 @@ class GpuMasks {
   int padding_at_ = -1, valid_lens_at_ = -1, slopes_at_ = -1, relative_at_ = -1, sinks_at_ = -1;
   Index relative_reach_ = 0;
   bool valid_lens_per_query_ = false;
+  std::vector<Index> offsets_;  // of each batch entry: the key at the position of query 0
   BlockedBlocks blocked_;
 };
 

@@ -74,6 +74,14 @@ void StorageBuffer::copy_to(GLenum target, Index first, Index count) const {
                       static_cast<GLsizeiptr>(count * word_bytes));
 }
 
+void StorageBuffer::copy_to(const StorageBuffer& target, Index first, Index at, Index count) const {
+  glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+  glBindBuffer(GL_COPY_READ_BUFFER, object_.name());
+  glBindBuffer(GL_COPY_WRITE_BUFFER, target.object_.name());
+  glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, byte_of(first), byte_of(at),
+                      static_cast<GLsizeiptr>(count * word_bytes));
+}
+
 void StorageBuffer::write(Index first, std::span<const std::uint32_t> numbers) {
   write_bytes(first, std::as_bytes(numbers));
 }

@@ -28,6 +28,8 @@ class StorageBuffer {
   // Copies numbers [first, first + count) to the beginning of the buffer bound to `target`,
   // after everything dispatched.
   void copy_to(GLenum target, Index first, Index count) const;
+  // Copies them to numbers [at, at + count) of `target`, likewise; shaders dispatched later see them.
+  void copy_to(const StorageBuffer& target, Index first, Index at, Index count) const;
   // Waits until everything dispatched is done:
   // for tests and for a few numbers (core/gpu/gpu_read.h for many).
   void read(Index first, std::span<float> numbers) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/blocked_cells.h"
 #include "core/attention/softmax.h"
@@ -68,7 +69,7 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
   if (!weights || batch < 0 || batch >= sizes.batch || head < 0 || head >= sizes.heads)
     throw Error(ExitStatus::usage, {"head statistics", "the trace has no such attn_weights map", "", "", ""});
   const Index shift =
-      trace.options.causal_alignment == CausalAlignment::bottom_right ? sizes.keys - sizes.queries : 0;
+      causal_offset(trace.options, given_masks(trace.tensors), batch, sizes.queries, sizes.keys);
   HeadStatistics all;
   for (Index query = 0; query < sizes.queries; ++query) {
     const Index offset = ((batch * sizes.heads + head) * sizes.queries + query) * sizes.all_keys;

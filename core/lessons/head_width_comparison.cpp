@@ -297,6 +297,10 @@ WideHead one_wide_head(const AttentionInputs& inputs) {
         "different columns";
     return wide;
   }
+  if (t.past_key && s.heads > 1) {
+    wide.impossible_reason = "the keys of a cache are kept by heads, and one wide head has other keys";
+    return wide;
+  }
   if (o.qk_norm && s.heads > 1 && (o.qk_norm != QkNorm::whole || s.kv_heads != s.heads)) {
     wide.impossible_reason =
         "QK-norm brings the row of each head to one length, and one wide head has one row for all";

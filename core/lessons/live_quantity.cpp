@@ -13,7 +13,8 @@ namespace headwise {
 namespace {
 
 constexpr std::string_view of_a_box[] = {"sum", "mean", "max", "min", "deviation", "argmax", "finite"};
-constexpr std::string_view alone[] = {"N", "L", "S", "S′", "E", "H", "G", "D", "Dv", "scale", "parameters"};
+constexpr std::string_view alone[] = {"N", "L", "P", "S",  "S′",    "E",
+                                      "H", "G", "D", "Dv", "scale", "parameters"};
 
 constexpr std::string_view of_a_training[] = {"step", "loss", "accuracy"};
 

@@ -79,7 +79,8 @@ LiveValue summary(std::string_view word, const std::vector<double>& numbers) {
 LiveValue size_value(std::string_view letter, const AttentionSizes& sizes) {
   if (letter == "N") return live_count_value(sizes.batch);
   if (letter == "L") return live_count_value(sizes.queries);
-  if (letter == "S") return live_count_value(sizes.keys);
+  if (letter == "S") return live_count_value(sizes.new_keys());
+  if (letter == "P") return live_count_value(sizes.past);
   if (letter == "S′") return live_count_value(sizes.all_keys);
   if (letter == "E") return live_count_value(sizes.embed_dim);
   if (letter == "H") return live_count_value(sizes.heads);

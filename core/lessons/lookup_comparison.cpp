@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/attention/heads.h"
+#include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
 #include "core/tensor/error.h"
 
@@ -31,11 +32,11 @@ struct LookupRow {
     inside("head", head, shape.size(1));
     inside("query", query, shape.size(2));
   }
-  Index keys() const { return trace.tensors.masked_scores->shape().size(3); }  // S′
-  Index width() const { return trace.tensors.v_heads->shape().size(3); }       // Dv
+  Index keys() const { return trace.tensors.masked_scores->shape().size(3); }    // S′
+  Index width() const { return values_of_sum(trace.tensors)->shape().size(3); }  // Dv
   double score(Index key) const { return trace.tensors.masked_scores->at({batch, head, query, key}); }
   double value(Index key, Index w) const {
-    const Tensor& v = *trace.tensors.v_heads;
+    const Tensor& v = *values_of_sum(trace.tensors);
     const Index heads = trace.tensors.masked_scores->shape().size(1);
     return v.at({batch, kv_head_of(head, heads, v.shape().size(1)), key, w});
   }

@@ -2,6 +2,8 @@
 
 #include <initializer_list>
 
+#include <fmt/format.h>
+
 #include "core/attention/attention_sizes.h"
 #include "core/tensor/error.h"
 
@@ -30,8 +32,8 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
   const bool projects = o.op == Op::multi_head_attention;
   const bool grouped = s.kv_heads != s.heads;
-  // S, or S′ if columns are appended; G, or H if each query head has its own key/value head.
-  const std::string keys = s.key_axis();
+  // S, S′ if columns are appended, or (P+S) with a past; G, or H if each query head has its own key/value head.
+  const std::string keys = s.past == 0 ? s.key_axis() : fmt::format("({})", s.key_axis());
   const std::string groups = grouped ? "G" : "H";
   const std::string kdim = o.kdim == s.embed_dim ? "E" : "kdim";
   const std::string vdim = o.vdim == s.embed_dim ? "E" : "vdim";
@@ -48,10 +50,10 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
     product(TensorId::q, "nle,fe->nlf", "N·L·E·H·D", {s.batch, s.queries, s.embed_dim, s.heads, s.head_dim});
     if (!t.static_k)
       product(TensorId::k, "nse,fe->nsf", "N·S·" + kdim + "·" + groups + "·D",
-              {s.batch, s.keys, o.kdim, s.kv_heads, s.head_dim});
+              {s.batch, s.new_keys(), o.kdim, s.kv_heads, s.head_dim});
     if (!t.static_v)
       product(TensorId::v, "nse,fe->nsf", "N·S·" + vdim + "·" + groups + "·" + v_width,
-              {s.batch, s.keys, o.vdim, s.kv_heads, s.v_head_dim});
+              {s.batch, s.new_keys(), o.vdim, s.kv_heads, s.v_head_dim});
   }
   product(TensorId::scores, grouped ? "nhld,ngsd->nhls" : "nhld,nhsd->nhls", "N·H·L·" + keys + "·D",
           {s.batch, s.heads, s.queries, s.all_keys, s.head_dim});

@@ -14,14 +14,8 @@ std::string shown(const std::string& written, const LiveSubject& subject, LiveAn
   return claims_changed && !words.gaps.empty() ? std::string() : std::move(words.text);
 }
 
-// The tokens along an axis of queries or of keys; null along any other.
-const std::vector<std::string>* tokens_of(const ScenarioInputs& inputs, std::string_view axis) {
-  if (axis == "L") return &inputs.labels.query;
-  return axis == "S" || axis == "S′" ? &inputs.labels.key : nullptr;
-}
-
 std::vector<std::string> tokens_along(const ScenarioInputs& inputs, const Tensor& map, Index axis) {
-  const std::vector<std::string>* tokens = tokens_of(inputs, map.shape().name(axis));
+  const std::vector<std::string>* tokens = inputs.labels.along(map.shape().name(axis));
   return tokens ? *tokens : std::vector<std::string>();
 }
 
@@ -47,7 +41,7 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
   words.key = answer_key(*page.answer, subject, answers);
   if (words.key.weights) {
     const auto& [weights, axis, from] = *words.key.weights;
-    const std::vector<std::string>* names = tokens_of(inputs, axis);
+    const std::vector<std::string>* names = inputs.labels.along(axis);
     for (Index i = from; i < from + static_cast<Index>(weights.size()); ++i) {
       const bool has = names && i < static_cast<Index>(names->size());
       words.weight_labels.push_back(has ? (*names)[static_cast<std::size_t>(i)] : fmt::format("{}", i));

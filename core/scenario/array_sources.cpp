@@ -25,8 +25,10 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 4> input_names{"query", "key", "value", "grad_output"};
-constexpr std::array<std::string_view, 3> mask_names{"attn_mask", "key_padding_mask", "valid_lens"};
+constexpr std::array<std::string_view, 6> input_names{"query",    "key",        "value",
+                                                      "past_key", "past_value", "grad_output"};
+constexpr std::array<std::string_view, 4> mask_names{"attn_mask", "key_padding_mask", "valid_lens",
+                                                     "nonpad_kv_seqlen"};
 constexpr std::array<std::string_view, 1> frozen_names{"frozen_weights"};
 
 // The file as `earlier` has it if it is in the same state, else as `open` opens it.
@@ -194,7 +196,7 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
     const std::string path = path_of(*scenario.mask.file);
     const GivenArrays& arrays = arrays_for(path, mask_names);
     if (add(all, arrays, mask_names) == 0)
-      missing(path, "attn_mask, key_padding_mask or valid_lens", arrays, mask_names);
+      missing(path, "attn_mask, key_padding_mask, valid_lens or nonpad_kv_seqlen", arrays, mask_names);
   }
   if (scenario.frozen_heads && scenario.frozen_heads->file) {
     const std::string path = path_of(*scenario.frozen_heads->file);

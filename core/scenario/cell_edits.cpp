@@ -67,9 +67,9 @@ TensorId input_of_heads(TensorId id) {
 Tensor empty_mask(TensorId id, std::size_t rank, const ScenarioPlan& plan) {
   const AttentionOptions& o = plan.options;
   if (id == TensorId::key_padding_mask)
-    return Tensor({{"N", plan.batch}, {"S", plan.masked_keys}}, DType::boolean);
+    return Tensor({{"N", plan.batch}, {key_axis_name(plan.past > 0, false), plan.masked_keys}}, DType::boolean);
   const bool sdpa = o.op == Op::scaled_dot_product_attention;
-  std::vector<Axis> axes{{"L", plan.query_length}, {"S", plan.masked_keys}};
+  std::vector<Axis> axes{{"L", plan.query_length}, {key_axis_name(plan.past > 0, false), plan.masked_keys}};
   if (rank == 3 && !sdpa)
     axes.insert(axes.begin(), {"N·H", checked_multiply(plan.batch, o.num_heads, "attn_mask")});
   if (rank == 3 && sdpa) axes.insert(axes.begin(), {"H", o.num_heads});

@@ -29,7 +29,7 @@ struct SizeFact {
 // What the arrays say. `mask_…` are sizes given by masks only: they count if nothing else gives them.
 struct GivenSizes {
   bool unbatched = false;
-  std::optional<SizeFact> batch, query_length, key_length, embed_dim, kdim, vdim;
+  std::optional<SizeFact> batch, query_length, key_length, past_length, embed_dim, kdim, vdim;
   std::optional<Index> static_key_length;  // S of static_k and static_v; key and value may differ
   std::optional<SizeFact> num_heads, num_kv_heads, head_dim, v_head_dim;  // scaled_dot_product_attention only
   std::optional<SizeFact> mask_batch, mask_query_length, mask_key_length;

@@ -146,7 +146,7 @@ Tensor preset_mask(const MaskPreset& preset, const AttentionOptions& options, In
                    const Tensor* given) {
   const double blocked_flag = options.op == Op::multi_head_attention ? 1.0 : 0.0;
   Tensor mask = given != nullptr ? *given : Tensor({{"L", queries}, {"S", keys}}, DType::boolean);
-  const Index offset = causal_offset(options.causal_alignment, queries, keys);
+  const Index offset = causal_offset(options, queries, keys);
   const bool flags = mask.dtype() == DType::boolean;
   const double blocked = flags ? blocked_flag : -std::numeric_limits<double>::infinity();
   for (Index cell = 0; cell < mask.size(); ++cell) {

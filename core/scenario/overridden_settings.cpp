@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t input_count = 3, parameter_count = 17;
+constexpr std::size_t input_count = 5, parameter_count = 17;
 
 std::string drawn(std::string_view distribution, std::uint64_t seed) {
   return fmt::format("drawn at random ({}, seed {})", distribution, seed);
@@ -145,7 +145,7 @@ Override without_mask(const Settled& s) {
   const AttentionOptions& o = s.options();
   const MaskSpec& m = s.scenario.mask;
   const bool blocks = seen_by_position(o).bounds() || m.valid_lens || m.preset || s.given("attn_mask") ||
-                      s.given("key_padding_mask") || s.given("valid_lens");
+                      s.given("key_padding_mask") || s.given("valid_lens") || s.given("nonpad_kv_seqlen");
   return unless(blocks,
                 {"mask", "there is no mask that blocks a key", "set mask.is_causal=true, or give a mask"});
 }
@@ -235,6 +235,11 @@ constexpr auto rows = std::to_array<OverrideRow>({
      }},
     {"inputs.key_length",
      [](const Settled& s) { return unless(s.scenario.inputs.key_length == s.key_length, by_length(s, false)); }},
+    {"inputs.past_length",
+     [](const Settled& s) {
+       return unless(s.scenario.inputs.past_length == s.options().past_length.value_or(0),
+                     by_arrays(s, {"past_key", "past_value"}, "inputs.file"));
+     }},
     {"inputs.self_attention",
      [](const Settled& s) {
        return unless(!s.scenario.inputs.self_attention,
@@ -309,7 +314,8 @@ constexpr auto rows = std::to_array<OverrideRow>({
 
 // Lengths are compared with what came out, not with their defaults.
 bool is_length(std::string_view path) {
-  return path == "inputs.batch" || path == "inputs.query_length" || path == "inputs.key_length";
+  return path == "inputs.batch" || path == "inputs.query_length" || path == "inputs.key_length" ||
+         path == "inputs.past_length";
 }
 
 Json value_of(const Json& scenario, std::string_view path) {

@@ -49,8 +49,9 @@ std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenari
     if (written == size) keys.push_back({path, size, set});
   };
   const auto set_keys = [](Plan& p, Index size) {
-    p.all_keys = size + (p.all_keys - p.masked_keys);
-    p.key_length = p.masked_keys = size;
+    p.all_keys = p.past + size + (p.all_keys - p.masked_keys);
+    p.key_length = size;
+    p.masked_keys = p.past + size;
   };
   const auto follow = [&a](AttentionOptions& p) {
     if (!a.num_kv_heads) p.num_kv_heads = p.num_heads;
@@ -72,6 +73,11 @@ std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenari
     if (p.self_attention || !i.key_length) set_keys(p, size);
   });
   if (!plan.self_attention) add("inputs.key_length", i.key_length, plan.key_length, set_keys);
+  add("inputs.past_length", i.past_length, plan.past, [](Plan& p, Index size) {
+    p.masked_keys += size - p.past;
+    p.all_keys += size - p.past;
+    p.past = size;
+  });
   option("attention.embed_dim", a.embed_dim, &AttentionOptions::embed_dim);
   option("attention.num_heads", a.num_heads, &AttentionOptions::num_heads);
   option("attention.num_kv_heads", a.num_kv_heads, &AttentionOptions::num_kv_heads);
@@ -111,7 +117,8 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
   constexpr Index label_bytes = 2 * sizeof(std::string);
   const AttentionOptions& o = plan.options;
   const Index labels =
-      checked_multiply(checked_add(plan.query_length, plan.key_length), label_bytes, "labels");
+      checked_multiply(checked_add(plan.query_length, plan.masked_keys), label_bytes, "labels");
+  const Index past = product({plan.batch, o.num_kv_heads, plan.past, checked_add(o.head_dim, o.v_head_dim)});
   Index cells = 0;
   if (o.op == Op::scaled_dot_product_attention) {
     cells = product({plan.batch, o.num_heads, plan.query_length, o.head_dim});
@@ -130,6 +137,7 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
     if (scenario.attention.bias)
       cells = checked_add(cells, checked_add(o.embed_dim, checked_add(rows.q, checked_add(rows.k, rows.v))));
   }
+  cells = checked_add(cells, past);
   const auto frozen = static_cast<Index>(o.frozen_heads.size());
   cells = checked_add(cells, product({2, plan.batch, frozen, plan.query_length, plan.all_keys}));
   // one byte per cell

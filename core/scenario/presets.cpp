@@ -25,6 +25,7 @@ std::span<const unsigned char> preset_gated();
 std::span<const unsigned char> preset_long_context();
 std::span<const unsigned char> preset_sink();
 std::span<const unsigned char> preset_relative_bias();
+std::span<const unsigned char> preset_past();
 }  // namespace embedded
 
 namespace {
@@ -81,7 +82,7 @@ constexpr std::array<Entry, 10> trained_heads{{
 }  // namespace
 
 std::span<const Preset> presets() {
-  static const std::array<Preset, 12> all{{
+  static const std::array<Preset, 13> all{{
       {"welcome",
        "What does “it” stand for?",
        "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
@@ -120,6 +121,9 @@ std::span<const Preset> presets() {
       {"relative_bias", "Distances that count",
        "a learned number for each head and distance, added to unscaled scores, as in T5's encoder",
        text(embedded::preset_relative_bias())},
+      {"past", "Tokens in a cache",
+       "a past: keys and values of six earlier tokens come from a cache, and are not computed again",
+       text(embedded::preset_past())},
   }};
   return all;
 }

@@ -91,7 +91,8 @@ Scenario with_sizes_of(const Scenario& scenario, const AttentionInputs& inputs) 
   if (self_attention)
     i.key_length.reset();
   else
-    size(i.key_length, i.query_length, s.keys);
+    size(i.key_length, i.query_length, s.new_keys());
+  i.past_length = s.past;
   return sized;
 }
 
@@ -147,7 +148,9 @@ Scenario scenario_of_run(const std::string& path, const RunRecord& run, const st
     if (is_any_of(name, {"query", "key", "value"})) {
       inputs = true;
       if (name != "query") scenario.inputs.self_attention = false;  // separate arrays
-    } else if (is_any_of(name, {"attn_mask", "key_padding_mask", "valid_lens"})) {
+    } else if (is_any_of(name, {"past_key", "past_value"})) {
+      inputs = true;
+    } else if (is_any_of(name, {"attn_mask", "key_padding_mask", "valid_lens", "nonpad_kv_seqlen"})) {
       masks = true;
       require(has(name.c_str()), name.c_str());
     } else if (name == "frozen_weights" && scenario.frozen_heads) {
@@ -255,7 +258,8 @@ Scenario scenario_of_file(const std::string& given) {
     scenario.parameters.file = path;
     scenario.attention.bias = has("in_proj_bias") || has("out_proj.bias");
   }
-  if (has("attn_mask") || has("key_padding_mask") || has("valid_lens")) scenario.mask.file = path;
+  if (has("attn_mask") || has("key_padding_mask") || has("valid_lens") || has("nonpad_kv_seqlen"))
+    scenario.mask.file = path;
   // In a trace written by Headwise the shapes give the heads.
   const auto heads_of = [&](std::string_view name) -> std::optional<std::int64_t> {
     for (const ArrayInfo& array : info.arrays)

@@ -44,6 +44,7 @@ struct InputsSpec {
   std::int64_t batch = 1;
   std::int64_t query_length = 10;
   std::optional<std::int64_t> key_length;
+  std::int64_t past_length = 0;  // P: keys and values of a cache, which are drawn
   bool self_attention = true;
   bool batch_first = true;
   friend bool operator==(const InputsSpec&, const InputsSpec&) = default;

@@ -5,8 +5,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/trace.h"
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
@@ -98,9 +100,17 @@ bool erase_repeated_query(const Scenario& scenario, const GivenArrays& given, Gi
 
 // The labels of the rows and columns of a picture.
 struct TokenLabels {
+  // Along an axis of a tensor; null where it counts neither queries nor keys.
+  const std::vector<std::string>* along(std::string_view axis) const {
+    if (axis == "L") return &query;
+    if (!is_key_axis(axis)) return nullptr;
+    return has_past_keys(axis) || own_key.empty() ? &key : &own_key;
+  }
+
   std::vector<std::string> query;  // one per query position; "q 3" if there is no text
-  // one per key position of S′, "k 3" without text; appended columns: "bias_k", "zero"
+  // one per key position of S′, "k 3" without text; of a cache: "past 3"; appended columns: "bias_k", "zero"
   std::vector<std::string> key;
+  std::vector<std::string> own_key;  // those behind the past; empty without one
 };
 
 struct ModelInput;

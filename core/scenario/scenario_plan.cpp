@@ -96,9 +96,9 @@ void plan_rotary_scaling(ScenarioPlan& plan, const Scenario& scenario, Contradic
   const std::string problem = rotary_scaling_problem(*a.rotary_scaling, o.head_dim);
   wrong.check(problem.empty(), "attention.rotary_scaling " + problem);
   if (!problem.empty()) return;
-  const Index end_of_queries = rotary_first_query(o, plan.query_length, plan.key_length) + plan.query_length;
+  const Index end_of_queries = rotary_first_query(o, plan.query_length, plan.masked_keys) + plan.query_length;
   const Rotation rotation = scaled_rotation(*a.rotary_scaling, o.head_dim, *a.rotary_base,
-                                            std::max(plan.key_length, end_of_queries));
+                                            std::max(plan.masked_keys, end_of_queries));
   o.rotary_base.reset();
   o.rotary_inverse_frequencies = rotation.inverse_frequencies;
   o.rotary_factor *= rotation.factor;
@@ -225,8 +225,12 @@ void plan_lengths(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes
     return fact ? std::optional<Index>(fact->size) : std::nullopt;
   };
   plan.batch = first({size(sizes.batch), size(sizes.mask_batch)}, i.batch);
+  plan.past = first({size(sizes.past_length)}, i.past_length);
+  if (sizes.past_length || plan.past > 0) plan.options.past_length = plan.past;
+  std::optional<Index> masked_keys = size(sizes.mask_key_length);  // behind the past
+  if (masked_keys) masked_keys = std::max<Index>(0, *masked_keys - plan.past);
   plan.query_length = first({size(sizes.query_length), text.query, size(sizes.mask_query_length),
-                             plan.self_attention ? size(sizes.mask_key_length) : std::nullopt},
+                             plan.self_attention ? masked_keys : std::nullopt},
                             i.query_length);
   if (plan.self_attention) {
     plan.key_length = plan.query_length;
@@ -236,11 +240,12 @@ void plan_lengths(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes
                             "inputs.self_attention to false",
                             i.key_length.value_or(0), plan.query_length));
   } else {
-    plan.key_length = first(
-        {size(sizes.key_length), sizes.static_key_length, text.key, size(sizes.mask_key_length), i.key_length},
-        plan.query_length);
+    plan.key_length =
+        first({size(sizes.key_length), sizes.static_key_length, text.key, masked_keys, i.key_length},
+              plan.query_length);
   }
-  plan.masked_keys = sizes.static_key_length ? *sizes.static_key_length : plan.key_length;
+  const Index own = sizes.static_key_length ? *sizes.static_key_length : plan.key_length;
+  plan.masked_keys = plan.past + std::min(own, std::numeric_limits<Index>::max() - plan.past);
 }
 
 void check_multi_head_attention(const ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes,
@@ -318,8 +323,8 @@ void check_inputs_and_masks(const ScenarioPlan& plan, const Scenario& scenario, 
     }
     const auto outside = std::ranges::find_if(row, [&](Index n) { return n < 0 || n > plan.masked_keys; });
     if (outside != row.end()) {
-      wrong.add(
-          fmt::format("mask.valid_lens has the length {}, expected 0 to S = {}", *outside, plan.masked_keys));
+      wrong.add(fmt::format("mask.valid_lens has the length {}, expected 0 to {} = {}", *outside,
+                            key_axis_name(plan.past > 0, false), plan.masked_keys));
       break;
     }
   }
@@ -341,8 +346,8 @@ void plan_frozen_heads(ScenarioPlan& plan, const Scenario& scenario, const Given
                           "out, or set num_heads",
                           largest, o.num_heads - 1));
   const auto found = given.find("frozen_weights");
-  const std::string expected = fmt::format("(N,F,L,{}) = {}", plan.all_keys == plan.masked_keys ? "S" : "S′",
-                                           shape_text(plan, frozen.heads.size()));
+  const std::string expected =
+      fmt::format("(N,F,L,{}) = {}", plan.key_axis(), shape_text(plan, frozen.heads.size()));
   if (found == given.end())
     return wrong.add(
         fmt::format("heads.frozen has no attn_weights: write them there, {}, or give an array "
@@ -412,6 +417,25 @@ void check_biases(const Scenario& scenario, const GivenArrays& given, Contradict
   if (fixed != nullptr && (bias_k || bias_v || scenario.attention.add_bias_kv))
     wrong.add(fmt::format("{} excludes {}: a static array has no room for an appended row", fixed,
                           bias_k || bias_v ? "bias_k and bias_v" : "attention.add_bias_kv"),
+              true);
+}
+
+// A cache in front of keys that are projected, which alone says where the queries stand.
+void check_past(const ScenarioPlan& plan, const GivenArrays& given, Contradictions& wrong) {
+  if (!plan.options.past_length) return;
+  const char* const past = given.contains("past_key")     ? "past_key"
+                           : given.contains("past_value") ? "past_value"
+                                                          : "inputs.past_length";
+  for (const auto& [name, why] :
+       {std::pair("static_k", "the keys of the past come before keys that are projected"),
+        {"static_v", "the values of the past come before values that are projected"},
+        {"nonpad_kv_seqlen", "both say where the queries stand"}})
+    if (given.contains(name))
+      wrong.add(fmt::format("{} and {} exclude each other: {}; leave one out", past, name, why), true);
+  const bool key = given.contains("past_key"), value = given.contains("past_value");
+  wrong.check(key == value,
+              fmt::format("{} is given without {}: both or neither", key ? "past_key" : "past_value",
+                          key ? "past_value" : "past_key"),
               true);
 }
 
@@ -489,6 +513,7 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   const bool bias_row = a.add_bias_kv || given.contains("bias_k");
   const Index appended = sdpa ? 0 : (bias_row ? 1 : 0) + (a.add_zero_attn ? 1 : 0);
   plan.all_keys = std::min(plan.masked_keys, std::numeric_limits<Index>::max() - appended) + appended;
+  check_past(plan, given, wrong);
   check_inputs_and_masks(plan, scenario, given, wrong);
   plan_frozen_heads(plan, scenario, given, wrong);
   plan_mask_preset(plan, scenario.mask, given, wrong);

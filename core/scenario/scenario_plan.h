@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/attention/attention_options.h"
+#include "core/attention/attention_sizes.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/mask_presets.h"
 #include "core/scenario/scenario.h"
@@ -18,12 +19,15 @@ struct ScenarioPlan {
   Index batch = 0;                        // N
   Index query_length = 0;                 // of key and value as given
   Index key_length = 0;                   // of key and value as they come in
-  Index masked_keys = 0;                  // S: the same, unless static_k or static_v replace them
+  Index past = 0;                         // P: keys of the past, before them
+  Index masked_keys = 0;                  // P + S: the same, unless static_k or static_v replace them
   Index all_keys = 0;                     // S′: including the appended columns
   bool self_attention = false;            // key and value are the query
   bool value_is_key = false;              // cross-attention: one array for both
   bool packed = false;                    // in_proj_weight, else separate q, k and v
   std::optional<MaskPreset> mask_preset;  // if it makes an attn_mask
+
+  const char* key_axis() const { return key_axis_name(past > 0, all_keys != masked_keys); }
 };
 
 // How many tokens the texts have; empty if the inputs are not text.

@@ -100,6 +100,7 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.field("inputs", "batch", i.batch, natural);
   visit.field("inputs", "query_length", i.query_length, natural);
   visit.field("inputs", "key_length", i.key_length, natural);
+  visit.field("inputs", "past_length", i.past_length, natural);
   visit.field("inputs", "self_attention", i.self_attention);
   visit.field("inputs", "batch_first", i.batch_first);
 

@@ -164,6 +164,7 @@ def named_cases():
     yield Case("relative bias of a decoder with few buckets", L=9, S=9, relative=3.0, options=mha(relative_bias=t5(6, 5, False), is_causal=True))
     yield Case("relative bias, aligned at the bottom right, with an appended row", L=3, S=11, relative=3.0, bias_kv=True,
                options=mha(relative_bias=t5(8, 7), causal_alignment="bottom_right", add_zero_attn=True))
+    yield Case("relative bias of a decoder behind a past", L=2, S=2, past=7, relative=3.0, options=mha(relative_bias=t5(6, 5, False), is_causal=True))
     yield Case("relative bias beside ALiBi, a float mask and a blocked row", L=4, S=4, relative=3.0,
                options=mha(relative_bias=t5(4, 3), alibi=True), masks={"attn_mask": floats(rng, (4, 4), 0.2)})
     yield Case("scaled dot product, relative bias with a mask that fills", L=5, S=6, relative=3.0,
@@ -175,6 +176,37 @@ def named_cases():
     yield Case("a sink that takes all", sinks=2.0, special={"sinks": put((0,), 800.0)})
     yield Case("sinks and a NaN query", sinks=2.0, special={"query": put((0, 1, 1), math.nan)})
     yield Case("scaled dot product, sinks", options=sdpa(num_heads=4, num_kv_heads=2, scale=-0.7), sinks=2.0, masks={"attn_mask": bools(rng, (3, 4), 0.6)})
+    yield Case("a past", past=3)
+    yield Case("a past, causal", past=3, S=3, options=mha(is_causal=True), self_attention=True)
+    yield Case("a past of one token, one query", past=6, L=1, S=1, options=mha(num_heads=4, num_kv_heads=2, is_causal=True), self_attention=True)
+    yield Case("a past, fewer queries than new keys, causal from P on", past=2, L=2, S=4, options=mha(is_causal=True))
+    yield Case("a past, fewer queries than new keys, causal from the bottom right", past=2, L=2, S=4,
+               options=mha(is_causal=True, causal_alignment="bottom_right"))
+    yield Case("a past behind QK-norm and RoPE", past=3, norm_weights="D", options=norm(qk_norm="per_head", rotary_base=10.0, is_causal=True))
+    yield Case("a past behind RoPE and QK-norm, from the bottom right", past=2, L=2, S=5, norm_weights="HD",
+               options=norm(qk_norm="per_head_after_rotary", rotary_base=10.0, causal_alignment="bottom_right", is_causal=True))
+    yield Case("a past behind QK-norm of the whole row", past=3, norm_weights="H·D", options=norm(qk_norm="whole", rotary_base=10.0))
+    yield Case("a past, a window and ALiBi", past=4, L=3, S=3, options=mha(sliding_window=3, alibi=True, is_causal=True))
+    yield Case("a past and a window of two sides", past=3, L=3, S=3, options=mha(window_left=2, window_right=1))
+    yield Case("a past with masks of all keys", past=2, masks={"attn_mask": bools(rng, (3, 6), 0.3), "key_padding_mask": bools(rng, (2, 6), 0.2)})
+    yield Case("a past, bias_k and a zero row", past=2, bias_kv=True, options=mha(add_zero_attn=True, is_causal=True, v_head_dim=3))
+    yield Case("a past, sinks and dropout", past=2, sinks=2.0, options=mha(dropout=0.4, dropout_seed=3))
+    yield Case("a past with a float mask and clipping of nothing", past=2, options=mha(num_heads=4, num_kv_heads=1), masks={"attn_mask": floats(rng, (3, 6))})
+    yield Case("a past of no token", past=0, options=mha(is_causal=True))
+    yield Case("scaled dot product, a past", options=sdpa(num_heads=4, num_kv_heads=2, v_head_dim=3), past=3)
+    yield Case("scaled dot product, a past, causal and turned", L=2, S=2, options=sdpa(is_causal=True, rotary_base=10.0, softcap=2.0), past=3)
+    yield Case("scaled dot product, a past and a short mask", options=sdpa(fully_masked_rows="zero"), past=2, masks={"attn_mask": bools(rng, (3, 5), 0.7)})
+    lengths = lambda *n: {"nonpad_kv_seqlen": torch.tensor(n)}
+    yield Case("keys that are there", masks=lengths(4, 2))
+    yield Case("keys that are there, causal", S=5, options=mha(is_causal=True), masks=lengths(5, 3))
+    yield Case("keys that are there, causal, where the first rows see nothing", L=4, S=5, options=mha(is_causal=True), masks=lengths(2, 0))
+    yield Case("keys that are there, causal, where the first rows become 0", L=4, S=5,
+               options=mha(is_causal=True, fully_masked_rows="zero", rotary_base=10.0), masks=lengths(2, 4))
+    yield Case("keys that are there, a window and ALiBi", S=6, options=mha(window_left=1, window_right=0, alibi=True), masks=lengths(6, 4))
+    yield Case("keys that are there beside valid_lens and a mask", S=5, options=mha(is_causal=True),
+               masks={**lengths(5, 4), "valid_lens": torch.tensor([[3, 1, 4], [2, 2, 5]]), "attn_mask": floats(rng, (3, 5))})
+    yield Case("scaled dot product, keys that are there, causal", L=2, S=6, masks=lengths(6, 3),
+               options=sdpa(num_heads=4, num_kv_heads=2, is_causal=True, fully_masked_rows="zero"))
     yield Case("a NaN query", special={"query": put((0, 1, 1), math.nan)})
     yield Case("a NaN in a float mask", masks={"attn_mask": put((0, 1), math.nan)(floats(rng, (3, 4)))})
     yield Case("plus infinity in a float mask", masks={"attn_mask": put((0, 1), INF)(floats(rng, (3, 4)))})
@@ -206,6 +238,7 @@ def drawn_case(rng, number):
     o = dict(num_heads=H, embed_dim=H * pick([1, 2, 2, 3]), need_weights=chance(0.85), average_attn_weights=chance(0.6))
     N, L, S = pick([1, 2, 2, 3]), pick([1, 2, 3, 4]), pick([1, 2, 3, 4, 5])
     extra = {}
+    past = pick([1, 2, 3]) if beyond and chance(0.25) else None
     if sdpa:
         o.update(op="scaled_dot_product_attention")
     else:
@@ -214,7 +247,7 @@ def drawn_case(rng, number):
             o.update(kdim=pick([2, 3, 5]), vdim=pick([2, 4, 5]))
         extra.update(bias=chance(0.75), out_bias=chance(0.9), separate=True if chance(0.2) else None,
                      batch_first=chance(0.5))
-        if chance(0.2):
+        if past is None and chance(0.2):
             extra["static"] = "kv"
         elif chance(0.25):
             extra["bias_kv"] = True
@@ -242,16 +275,21 @@ def drawn_case(rng, number):
             o.update(residual=chance(0.2), layer_norm=chance(0.2))
             if chance(0.2):
                 o.update(head_gain=[pick([0.0, 1.0, -1.5, 2.0]) for _ in range(H)])
+    if past is not None:
+        extra["past"] = past
+    T = S + (past or 0)  # the keys that masks speak of
     masks = {}
     if chance(0.4):
-        shape = pick([(L, S), (N * H, L, S)] if not sdpa else
-                     [(L, S), (1, S), (H, L, S), (N, 1, L, S), (N, H, L, S), (H, 1, S), (S,)])
+        shape = pick([(L, T), (N * H, L, T)] if not sdpa else
+                     [(L, T), (1, T), (H, L, T), (N, 1, L, T), (N, H, L, T), (H, 1, T), (T,)])
         masks["attn_mask"] = bools(rng, shape, 0.7 if sdpa else 0.3) if chance(0.5) else floats(rng, shape, 0.1)
     if chance(0.3):
-        masks["key_padding_mask"] = bools(rng, (N, S), 0.3) if chance(0.7) else floats(rng, (N, S), 0.1)
+        masks["key_padding_mask"] = bools(rng, (N, T), 0.3) if chance(0.7) else floats(rng, (N, T), 0.1)
     if beyond and chance(0.2):
         shape = pick([(N,), (N, L)])
-        masks["valid_lens"] = torch.tensor([rng.randint(0, S) for _ in range(int(numpy.prod(shape)))]).reshape(shape)
+        masks["valid_lens"] = torch.tensor([rng.randint(0, T) for _ in range(int(numpy.prod(shape)))]).reshape(shape)
+    if beyond and past is None and chance(0.15):
+        masks["nonpad_kv_seqlen"] = torch.tensor([rng.randint(0, T) for _ in range(N)])
     return Case(f"drawn {number}", N=N, L=L, S=S, options=o, masks=masks, **extra,
                 ones=chance(0.2),
                 keep=["output", "head_output", "attn_weights", "attn_output_weights", "layer_norm_output", "grad"])

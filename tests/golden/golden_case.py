@@ -22,7 +22,7 @@ class Case:
 
     def __init__(self, name, N=2, L=3, S=4, options=None, separate=None, bias=True, out_bias=True, bias_kv=False, static="",
                  self_attention=False, masks=None, special=None, amplitude=2.0, weight_amplitude=0.5, batch_first=True,
-                 keep=None, ones=False, norm_weights="", gate="", sinks=0.0, relative=0.0):
+                 keep=None, ones=False, norm_weights="", gate="", sinks=0.0, relative=0.0, past=None):
         self.name, self.keep, self.batch_first, self.ones = name, keep, batch_first, ones
         self.options = o = resolve(options or {})
         H, G, D, Dv, E = o["num_heads"], o["num_kv_heads"], o["head_dim"], o["v_head_dim"], o["embed_dim"]
@@ -33,6 +33,9 @@ class Case:
             self.random["sinks"] = ((H,), sinks)
         if relative:
             self.random["relative_attention_bias.weight"] = ((o["relative_bias"]["buckets"], H), relative)
+        if past is not None:
+            self.random["past_key"] = ((N, G, past, D), amplitude)
+            self.random["past_value"] = ((N, G, past, Dv), amplitude)
         if o["op"] == "scaled_dot_product_attention":
             self.random["query"] = ((N, H, L, D), amplitude)
             self.random["key"] = ((N, G, S, D), amplitude)

@@ -88,7 +88,12 @@ def merged_mask(o, a, r, N, H, L, S, appended):
     if lens is not None:
         lens = lens[:, None, None, None] if lens.dim() == 1 else lens[:, None, :, None]
         blocked = blocked | (torch.arange(S)[None, None, None, :] >= lens)
-    offset = S - L if o["causal_alignment"] == "bottom_right" else 0
+    offset = torch.tensor(first_query(o, a, L, S))
+    nonpad = a.get("nonpad_kv_seqlen")
+    if nonpad is not None:
+        nonpad = nonpad[:, None, None, None]
+        blocked = blocked | (torch.arange(S) >= nonpad)
+        offset = nonpad - L
     back = torch.arange(L)[:, None] + offset - torch.arange(S)[None, :]
     if o["is_causal"]:
         blocked = blocked | (back < 0)
@@ -107,12 +112,22 @@ def merged_mask(o, a, r, N, H, L, S, appended):
         r["position_bias"] = F.pad(table[relative_buckets(o["relative_bias"], -back)].permute(2, 0, 1)[None], (0, appended))
         parts.append(r["position_bias"][..., :S].expand(N, H, L, S))
     sides = o["window_left"] is not None or o["window_right"] is not None
-    if not (o["is_causal"] or o["sliding_window"] or sides or o["alibi"] or o["relative_bias"] or mask is not None or padding is not None or lens is not None):
+    if not (o["is_causal"] or o["sliding_window"] or sides or o["alibi"] or o["relative_bias"] or mask is not None or padding is not None
+            or lens is not None or nonpad is not None):
         return None
     total = torch.zeros(N, H, L, S)
     for part in parts:
         total = total + part
     return total + torch.zeros(N, H, L, S).masked_fill(blocked, -INF)
+
+
+def past_length(a):
+    return a["past_key"].shape[2] if "past_key" in a else 0
+
+
+def first_query(o, a, L, T):
+    """The position of query 0 among all T keys, those of the past in front."""
+    return T - L if o["causal_alignment"] == "bottom_right" else past_length(a)
 
 
 def rotary(o, x, first_position):
@@ -180,10 +195,14 @@ def composed(o, a):
             r["q_normed"], r["k_normed"] = q, k = normed(o, q, weights[0]), normed(o, k, weights[1])
     N, _, L, _ = q.shape
     if o["rotary_base"] or o["rotary_inverse_frequencies"]:
-        r["q_rotary"] = q = rotary(o, q, S - L if o["causal_alignment"] == "bottom_right" else 0)
-        r["k_rotary"] = k = rotary(o, k, 0)
+        r["q_rotary"] = q = rotary(o, q, first_query(o, a, L, past_length(a) + S))
+        r["k_rotary"] = k = rotary(o, k, past_length(a))
     if o["qk_norm"] == "per_head_after_rotary":
         r["q_normed"], r["k_normed"] = q, k = normed(o, q, weights[0]), normed(o, k, weights[1])
+    if "past_key" in a:
+        r["present_key"] = k = torch.cat([a["past_key"], k], dim=2)
+        r["present_value"] = v = torch.cat([a["past_value"], v], dim=2)
+        S += past_length(a)
     keys, values = k.repeat_interleave(H // G, dim=1), v.repeat_interleave(H // G, dim=1)
     r["scores"] = torch.einsum("nhld,nhsd->nhls", q, keys)
     scale = o["scale"] if o["scale"] is not None else D**-0.5
@@ -252,7 +271,7 @@ def torch_has(o, a):
     padding, mask = a.get("key_padding_mask"), a.get("attn_mask")
     float_padding = padding is not None and padding.dtype != torch.bool
     empty = 0 in a["query"].shape or 0 in a["key"].shape
-    return o == plain and "sinks" not in a and "valid_lens" not in a and not (float_padding and mask is not None) and not empty and (
+    return o == plain and "sinks" not in a and "past_key" not in a and "nonpad_kv_seqlen" not in a and "valid_lens" not in a and not (float_padding and mask is not None) and not empty and (
         "static_k" in a) == ("static_v" in a)
 
 

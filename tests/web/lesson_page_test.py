@@ -29,6 +29,7 @@ COLORED: list[tuple[str, list[str], str, str, int]] = [
     ("welcome", [], "softmax", "head_rows", 0),
     ("long_context", ["attention.rotary_pairs=neighbours"], "softmax", "one_head", 3),   # stretched frequencies, and their factor
     ("sink", [], "softmax", "one_head", 7),                                              # rows of less than 1
+    ("past", [], "scores", "one_head", 3),                                               # keys of a cache
     ("cross_attention", [], "weighted_sum", "one_head", 1),
     ("hand_made", ["heads.gain=[0,1,1,1,1,0.5,1,1]"], "concat", "one_head", 1),          # muted
 ]

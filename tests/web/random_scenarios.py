@@ -19,10 +19,10 @@ import tempfile
 
 import numpy
 
-LEAVES = ["query", "key", "value", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
+LEAVES = ["query", "key", "value", "past_key", "past_value", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
           "q_norm.weight", "k_norm.weight", "sinks", "relative_attention_bias.weight", "bias_k", "bias_v", "static_k", "static_v",
-          "output_gate.weight", "output_gate.bias",
-          "out_proj.weight", "out_proj.bias", "attn_mask", "key_padding_mask", "valid_lens", "heads.gain", "frozen_weights"]
+          "output_gate.weight", "output_gate.bias", "out_proj.weight", "out_proj.bias", "attn_mask", "key_padding_mask", "valid_lens",
+          "nonpad_kv_seqlen", "heads.gain", "frozen_weights"]
 SDPA_LEAVES = ["q_heads", "k_heads", "v_heads"]  # what scaled_dot_product_attention is given
 TYPES = {"bool": "bool", "float32": "f32", "float64": "f64", "int64": "i64"}
 EXACT_IN_JAVASCRIPT = 2**53
@@ -79,6 +79,8 @@ def draw_sizes(draw, sdpa):
     s["E"] = s["H"] * s["D"] if draw.chance(0.6) else draw.integer(1, 14)
     other_widths = not s["self"] and draw.chance(0.4)
     s["kdim"], s["vdim"] = (draw.integer(1, 9), draw.integer(1, 9)) if other_widths else (s["E"], s["E"])
+    s["P"] = draw.integer(1, 5) if draw.chance(0.25) else 0
+    s["T"] = s["P"] + s["S"]  # the keys that masks speak of
     return s
 
 
@@ -127,7 +129,8 @@ def draw_attention(draw, s, sdpa):
         a["temperature"] = draw.number(0.1, 4)
     if draw.chance(0.25):  # a number for all heads, or one for each
         a["sink"] = draw.one_of(0.0, draw.number(-3, 3), [draw.number(-5, 5) for _ in range(s["H"])])
-    if draw.chance(0.25):  # few buckets, so that distances share them
+    s["relative"] = draw.chance(0.25)
+    if s["relative"]:  # few buckets, so that distances share them
         both = draw.chance(0.5)
         a["relative_bias"] = {"buckets": draw.integer(4, 12), "max_distance": draw.integer(7, 20), "bidirectional": both}
     if draw.chance(0.25):
@@ -138,12 +141,12 @@ def draw_attention(draw, s, sdpa):
 
 def draw_attn_mask(draw, s, sdpa):
     if not sdpa:
-        shape = draw.one_of((s["L"], s["S"]), (s["N"] * s["H"], s["L"], s["S"]))
+        shape = draw.one_of((s["L"], s["T"]), (s["N"] * s["H"], s["L"], s["T"]))
     else:
-        whole = [s["N"], s["H"], s["L"], s["S"]]
-        if draw.chance(0.5) and s["S"] > 2:
-            whole[3] = draw.integer(2, s["S"] - 1)  # shorter than the keys
-        for axis in range(4 if whole[3] == s["S"] else 3):
+        whole = [s["N"], s["H"], s["L"], s["T"]]
+        if draw.chance(0.5) and s["T"] > 2:
+            whole[3] = draw.integer(2, s["T"] - 1)  # shorter than the keys
+        for axis in range(4 if whole[3] == s["T"] else 3):
             if draw.chance(0.25):
                 whole[axis] = 1
         shape = tuple(whole[draw.integer(0, 3):])
@@ -158,10 +161,10 @@ def draw_attn_mask(draw, s, sdpa):
 
 
 def draw_preset(draw, s):
-    starts = sorted(draw.random.sample(range(1, s["S"]), draw.integer(0, min(2, s["S"] - 1))))
+    starts = sorted(draw.random.sample(range(1, s["T"]), draw.integer(0, min(2, s["T"] - 1))))
     return draw.one_of("causal", "causal_bottom_right", "sliding_window", f"sliding_window:{draw.integer(1, 4)}",
-                       f"prefix:{draw.integer(0, s['S'])}", f"dilated:{draw.integer(1, 3)}:{draw.integer(1, 3)}",
-                       "document:" + ",".join(str(start) for start in [0, *starts]), f"padding:{draw.integer(0, s['S'])}")
+                       f"prefix:{draw.integer(0, s['T'])}", f"dilated:{draw.integer(1, 3)}:{draw.integer(1, 3)}",
+                       "document:" + ",".join(str(start) for start in [0, *starts]), f"padding:{draw.integer(0, s['T'])}")
 
 
 def draw_mask(draw, s, sdpa, arrays):
@@ -175,7 +178,7 @@ def draw_mask(draw, s, sdpa, arrays):
         m["alibi"] = True
         m["alibi_scale"] = draw.one_of(1.0, 1.0, -0.5, draw.number(0, 3))
     if draw.chance(0.2):
-        length = lambda: draw.integer(0, s["S"])
+        length = lambda: draw.integer(0, s["T"])
         per_query = draw.chance(0.5)
         m["valid_lens"] = [[length() for _ in range(s["L"])] if per_query else length() for _ in range(s["N"])]
     if draw.chance(0.2):
@@ -188,13 +191,18 @@ def draw_mask(draw, s, sdpa, arrays):
     if draw.chance(0.5 if sdpa else 0.3) and fits:
         arrays["attn_mask"] = draw_attn_mask(draw, s, sdpa)
     if draw.chance(0.2):
-        padding = draw.flags(0.3, s["N"], s["S"])
-        arrays["key_padding_mask"] = padding if draw.chance(0.6) else draw.array(s["N"], s["S"])
+        padding = draw.flags(0.3, s["N"], s["T"])
+        arrays["key_padding_mask"] = padding if draw.chance(0.6) else draw.array(s["N"], s["T"])
+    if s["P"] == 0 and not s["relative"] and draw.chance(0.2):
+        arrays["nonpad_kv_seqlen"] = numpy.array([draw.integer(0, s["S"]) for _ in range(s["N"])], dtype=numpy.int64)
     return m
 
 
 def draw_arrays(draw, s, a, sdpa, arrays):
     """Inputs and parameters that the scenario does not make itself."""
+    if s["P"] > 0 and draw.chance(0.5):
+        arrays["past_key"] = draw.array(s["N"], s["G"], s["P"], s["D"])
+        arrays["past_value"] = draw.array(s["N"], s["G"], s["P"], s["Dv"])
     if sdpa:
         if draw.chance(0.3):
             arrays["query"] = draw.array(s["N"], s["H"], s["L"], s["D"])
@@ -220,6 +228,8 @@ def draw_arrays(draw, s, a, sdpa, arrays):
         for name, heads in (("q_norm.weight", s["H"]), ("k_norm.weight", s["G"])):
             whole = a["qk_norm"] == "whole"
             arrays[name] = draw.array(*draw.one_of((s["D"],), (heads, s["D"])) if not whole else (heads * s["D"],))
+    if s["P"] > 0:
+        return
     if draw.chance(0.15) and not a["add_bias_kv"] and "qk_norm" not in a and "rotary_base" not in a and "rotary_inverse_frequencies" not in a:
         arrays["static_k"] = draw.array(s["N"] * s["G"], s["S"], s["D"])
     if draw.chance(0.15) and not a["add_bias_kv"]:
@@ -234,7 +244,7 @@ def draw_heads(draw, s, a, sdpa, arrays):
         heads["gain"] = [draw.one_of(0.0, 1.0, draw.number(-2, 2)) for _ in range(s["H"])]
     if draw.chance(0.2):
         frozen = draw.random.sample(range(s["H"]), draw.integer(1, s["H"]))
-        all_keys = s["S"] + (0 if sdpa else a["add_bias_kv"] + a["add_zero_attn"])
+        all_keys = s["T"] + (0 if sdpa else a["add_bias_kv"] + a["add_zero_attn"])
         weights = numpy.abs(draw.array(s["N"], len(frozen), s["L"], all_keys))
         heads["frozen"] = {"heads": frozen}
         if draw.chance(0.5):
@@ -265,7 +275,8 @@ def draw_scenario(seed):
         "headwise": 1,
         "op": "scaled_dot_product_attention" if sdpa else "multi_head_attention",
         "attention": attention,
-        "inputs": {"source": source, "seed": seed, "batch": s["N"], "query_length": s["L"]},
+        "inputs": {"source": source, "seed": seed, "batch": s["N"], "query_length": s["L"],
+                   "past_length": s["P"]},
         "parameters": {"layout": draw.one_of("packed", "packed", "separate", "per_head"), "seed": seed,
                        "init": draw.one_of("xavier_uniform", "xavier_normal", "normal_dk", "uniform01", "identity")},
         "mask": draw_mask(draw, s, sdpa, arrays),
@@ -303,7 +314,7 @@ def case_of_run(name, path, forgets=False):
     batch, heads, queries, all_keys = expected["scores"].shape
     keys = inputs["query_length"] if inputs["key_length"] is None else inputs["key_length"]
     value_width = expected["v_heads"].shape[3]
-    sizes = {"N": batch, "L": queries, "S": keys, "S′": all_keys, "H": heads,
+    sizes = {"N": batch, "L": queries, "P": inputs["past_length"], "S": keys, "S′": all_keys, "H": heads,
              "E": heads * value_width if sdpa else attention["embed_dim"], "G": expected["k_heads"].shape[1],
              "D": expected["q_heads"].shape[3], "Dv": value_width}
     return {"name": name, "settings": settings, "sizes": sizes,
@@ -481,6 +492,11 @@ def options_of(case):
         "alibi_scale": mask["alibi"] and mask["alibi_scale"] != 1,
         "valid_lens (N)": given["valid_lens"] and rank("valid_lens") == 1,
         "valid_lens (N,L)": given["valid_lens"] and rank("valid_lens") == 2,
+        "a past": given["past_key"],
+        "a past, is_causal": given["past_key"] and mask["is_causal"],
+        "a past behind RoPE": given["past_key"] and "q_rotary" in tensors,
+        "nonpad_kv_seqlen": given["nonpad_kv_seqlen"],
+        "nonpad_kv_seqlen, is_causal": given["nonpad_kv_seqlen"] and mask["is_causal"],
         "attn_mask bool, module": module and kind("attn_mask", "bool"),
         "attn_mask float, module": module and kind("attn_mask", "float"),
         "attn_mask (N·H,L,S)": module and given["attn_mask"] and rank("attn_mask") == 3,

@@ -2,7 +2,7 @@
 // options of torch.nn.MultiheadAttention and F.scaled_dot_product_attention. The program computes the same
 // (core/attention/multi_head_attention.cpp).
 //
-//   N batch   L queries   S keys, S′ with appended ones   E embedding   H heads   G key/value heads   D, Dv width of a head
+//   N batch   L queries   P keys of a past   S keys, S′ with those and appended ones   E embedding   H heads   G key/value heads   D, Dv width of a head
 //
 // A tensor is { shape: [sizes], data: Float64Array }, row-major.
 const Attention = (() => {
@@ -65,6 +65,19 @@ const Attention = (() => {
       const to = n * y.shape[1] * width;
       y.data.set(x.data.subarray(n * length * width, (n + 1) * length * width), to);
       if (bias) y.data.set(bias.data, to + length * width);
+    }
+    return y;
+  }
+
+  // (N,G,P,W), (N,G,T,W) → (N,G,P+T,W): the rows of a cache, and others behind them
+  function withPast(past, x) {
+    const [batch, heads, length, width] = x.shape;
+    const before = past.shape[2];
+    const y = tensor(batch, heads, before + length, width);
+    for (let head = 0; head < batch * heads; head += 1) {
+      const to = head * (before + length) * width;
+      y.data.set(past.data.subarray(head * before * width, (head + 1) * before * width), to);
+      y.data.set(x.data.subarray(head * length * width, (head + 1) * length * width), to + before * width);
     }
     return y;
   }
@@ -189,12 +202,13 @@ const Attention = (() => {
   }
 
   // position_bias[0,h,l,s]: a head's number for the bucket of the distance; 0 in appended columns.
-  function positionBias(settings, weight, [, heads, queries, allKeys], keys) {
+  function positionBias(settings, leaves, [, heads, queries, allKeys], keys) {
     const bias = tensor(1, heads, queries, allKeys);
-    const offset = settings.mask.causal_alignment === "bottom_right" ? keys - queries : 0;
+    const weight = leaves["relative_attention_bias.weight"];
+    const first = firstQuery(settings, leaves, queries, keys);
     for (let l = 0; l < queries; l += 1)
       for (let s = 0; s < keys; s += 1) {
-        const bucket = relativeBucket(settings.attention.relative_bias, s - l - offset);
+        const bucket = relativeBucket(settings.attention.relative_bias, s - l - first);
         for (let h = 0; h < heads; h += 1) bias.data[(h * queries + l) * allKeys + s] = weight.data[bucket * heads + h];
       }
     return bias;
@@ -229,15 +243,19 @@ const Attention = (() => {
     return { behind: side(left), ahead: side(right) };
   }
 
+  // Where query 0 stands among all keys, those of the past in front; each of the batch by its own length where nonpad_kv_seqlen says it.
+  const firstQuery = ({ mask }, { past_key: past }, queries, keys) =>
+    mask.causal_alignment === "bottom_right" ? keys - queries : past ? past.shape[2] : 0;
+
   // mask_bias[n,h,l,s]: every mask as what it adds, −∞ where it blocks. Appended columns are never blocked.
   // True blocks in multi_head_attention, and keeps in scaled_dot_product_attention.
   function mergeMasks(settings, leaves, shape, keys) {
     const { mask, op } = settings;
-    const { attn_mask: given, key_padding_mask: padding, valid_lens: lens, position_bias: relative } = leaves;
+    const { attn_mask: given, key_padding_mask: padding, valid_lens: lens, nonpad_kv_seqlen: nonpad, position_bias: relative } = leaves;
     const [batch, heads, queries, allKeys] = shape;
     const isModule = op === "multi_head_attention";
     const causal = isCausal(settings);
-    const offset = mask.causal_alignment === "bottom_right" ? keys - queries : 0;
+    const first = firstQuery(settings, leaves, queries, keys);
     const slopes = mask.alibi ? alibiSlopes(heads, mask.alibi_scale) : null;
     const reader = given && maskReader(given, isModule, shape, keys);
     const added = (of, cell, trueBlocks) => (of.isBool ? ((cell !== 0) === trueBlocks ? -Infinity : 0) : cell);
@@ -248,10 +266,11 @@ const Attention = (() => {
         for (let l = 0; l < queries; l += 1)
           for (let s = 0; s < keys; s += 1) {
             let sum = 0;
-            const distance = l + offset - s; // how far back the key is
+            const distance = l + (nonpad ? nonpad.data[n] - queries : first) - s; // how far back the key is
             if (given) sum += s < reader.keys ? added(given, given.data[reader.at(n, h, l, s)], isModule) : -Infinity;
             if (padding) sum += added(padding, padding.data[n * keys + s], true);
             if (lens && s >= lens.data[lens.shape.length === 2 ? n * queries + l : n]) sum += -Infinity;
+            if (nonpad && s >= nonpad.data[n]) sum += -Infinity;
             const isTooFar = distance > behind || (!causal && -distance > ahead);
             if (isTooFar || (causal && distance < 0)) sum += -Infinity;
             if (relative) sum += relative.data[(h * queries + l) * allKeys + s];
@@ -264,7 +283,7 @@ const Attention = (() => {
   const isCausal = ({ mask }) => mask.is_causal || mask.preset === "causal";
 
   const hasAnyMask = (settings, leaves) =>
-    Boolean(leaves.attn_mask || leaves.key_padding_mask || leaves.valid_lens || isCausal(settings) || Number.isFinite(windowOf(settings.mask).behind) ||
+    Boolean(leaves.attn_mask || leaves.key_padding_mask || leaves.valid_lens || leaves.nonpad_kv_seqlen || isCausal(settings) || Number.isFinite(windowOf(settings.mask).behind) ||
       Number.isFinite(windowOf(settings.mask).ahead) || settings.mask.alibi || settings.attention.relative_bias);
 
   // A finite fill takes the place of blocked scores; −∞ is added to them.
@@ -433,19 +452,26 @@ const Attention = (() => {
   function scaledDotProduct(t, settings, sizes) {
     const { attention, mask } = settings;
     const rotation = rotationOf(attention, sizes.D);
+    const past = t.past_key ? t.past_key.shape[2] : 0;
+    const keys = past + sizes.S;
     let [q, k] = attention.qk_norm === "per_head" ? [t.q_normed, t.k_normed] : [t.q_heads, t.k_heads];
     if (rotation.frequencies.length > 0) {
-      t.q_rotary = rotate(q, rotation, mask.causal_alignment === "bottom_right" ? sizes.S - sizes.L : 0);
-      t.k_rotary = rotate(k, rotation, 0);
+      t.q_rotary = rotate(q, rotation, firstQuery(settings, t, sizes.L, keys));
+      t.k_rotary = rotate(k, rotation, past);
       [q, k] = [t.q_rotary, t.k_rotary];
     }
     normaliseAt("per_head_after_rotary", t, settings, q, k);
     if (attention.qk_norm === "per_head_after_rotary") [q, k] = [t.q_normed, t.k_normed];
+    let v = t.v_heads;
+    if (t.past_key) {
+      t.present_key = k = withPast(t.past_key, k);
+      t.present_value = v = withPast(t.past_value, v);
+    }
     t.scores = attentionScores(q, k);
     t.scaled_scores = scaleScores(t.scores, attention, sizes.D);
     if (attention.relative_bias)
-      t.position_bias = positionBias(settings, t["relative_attention_bias.weight"], t.scores.shape, sizes.S);
-    if (hasAnyMask(settings, t)) t.mask_bias = mergeMasks(settings, t, t.scores.shape, sizes.S);
+      t.position_bias = positionBias(settings, t, t.scores.shape, keys);
+    if (hasAnyMask(settings, t)) t.mask_bias = mergeMasks(settings, t, t.scores.shape, keys);
     t.masked_scores = t.mask_bias ? maskScores(t.scaled_scores, t.mask_bias, mask.value) : t.scaled_scores;
     const frozen = settings.heads.frozen ? settings.heads.frozen.heads : [];
     const freeze = (weights) => (frozen.length > 0 ? withFrozenHeads(weights, t.frozen_weights, frozen) : weights);
@@ -454,7 +480,7 @@ const Attention = (() => {
     t.attn_weights = freeze(softmax(t.masked_scores, fullyMaskedRows(settings) === "zero", t.sinks));
     const drops = attention.dropout > 0 && frozen.length < sizes.H;
     t.dropped_weights = drops ? freeze(dropout(t.attn_weights, attention.dropout, attention.dropout_seed)) : t.attn_weights;
-    t.head_output = weightedSum(t.dropped_weights, t.v_heads);
+    t.head_output = weightedSum(t.dropped_weights, v);
   }
 
   // The arrays with those that stand in the settings themselves: gains exactly as they are there.

@@ -15,18 +15,19 @@ const LiveValue = (() => {
 
   // All that there are, with the letters of their axes.
   const tensors = new Map([
-    ["query", "N L E"], ["key", "N S kdim"], ["value", "N S vdim"],
+    ["query", "N L E"], ["key", "N S kdim"], ["value", "N S vdim"], ["past_key", "N G P D"], ["past_value", "N G P Dv"],
     ["in_proj_weight", "HD+GD+GDv E"], ["q_proj_weight", "HD E"], ["k_proj_weight", "GD kdim"],
     ["v_proj_weight", "GDv vdim"], ["in_proj_bias", "HD+GD+GDv"],
     ["q_norm.weight", "D"], ["k_norm.weight", "D"], ["sinks", "H"],
     ["relative_attention_bias.weight", "buckets H"], ["bias_k", "GD"], ["bias_v", "GDv"],
     ["static_k", "N G S D"], ["static_v", "N G S Dv"], ["output_gate.weight", "HDv E"],
     ["output_gate.bias", "HDv"], ["out_proj.weight", "E HDv"], ["out_proj.bias", "E"],
-    ["attn_mask", "N H L S"], ["key_padding_mask", "N S"], ["valid_lens", "N"], ["heads.gain", "H"],
+    ["attn_mask", "N H L S"], ["key_padding_mask", "N S"], ["valid_lens", "N"], ["nonpad_kv_seqlen", "N"], ["heads.gain", "H"],
     ["frozen_weights", "N F L S′"],
     ["q", "N L HD"], ["k", "N S′ GD"], ["v", "N S′ GDv"],
     ["q_heads", "N H L D"], ["k_heads", "N G S′ D"], ["v_heads", "N G S′ Dv"],
     ["q_normed", "N H L D"], ["k_normed", "N G S D"], ["q_rotary", "N H L D"], ["k_rotary", "N G S D"],
+    ["present_key", "N G S′ D"], ["present_value", "N G S′ Dv"],
     ["scores", "N H L S′"], ["scaled_scores", "N H L S′"], ["position_bias", "1 H L S′"], ["mask_bias", "N H L S′"],
     ["masked_scores", "N H L S′"], ["lse", "N H L"], ["sink_weights", "N H L"],
     ["attn_weights", "N H L S′"], ["dropped_weights", "N H L S′"],
@@ -250,7 +251,7 @@ const LiveValue = (() => {
     ({ read: takeBox, value: (q, trace) => ofBoxes(q, trace, ([numbers]) => value(numbers)) });
   const elsewhere = (read) => ({ read, value: () => missing, isElsewhere: true });
   const quantities = new Map([
-    ...["N", "L", "S", "S′", "E", "H", "G", "D", "Dv"].map(letter),
+    ...["N", "L", "P", "S", "S′", "E", "H", "G", "D", "Dv"].map(letter),
     ["scale", ofTrace(scaleValue)],
     ["parameters", ofTrace(parametersValue)],
     ["spread", ofNumbered(spreadValue)],

@@ -48,10 +48,15 @@ const Maps = (() => {
     return name + (index.length > 0 ? `[${index.join(",")}]` : "") + (transposed ? "ᵀ" : "");
   }
 
+  // Rows of k and v have none of the keys of a past, which come first; what is appended to them comes last.
+  const firstWord = ({ sizes }, axis, count, words) =>
+    axis === "S" ? (count === sizes.S ? sizes.P || 0 : 0) : Math.max(0, words.length - count);
+
   // The words along an axis, or its indices.
   function wordsAlong(trace, axis, count) {
     const lists = axis === "L" ? trace.labels.query : keyAxes.has(axis) ? trace.labels.key : [];
-    const words = lists[0] || [];
+    const all = lists[0] || [];
+    const words = keyAxes.has(axis) ? all.slice(firstWord(trace, axis, count, all)) : all;
     return Array.from({ length: count }, (_, i) => (i < words.length ? words[i] : String(i)));
   }
   const hasWords = (axis) => axis === "L" || keyAxes.has(axis);

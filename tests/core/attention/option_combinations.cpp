@@ -14,10 +14,9 @@ namespace {
 
 constexpr Index batch = 2, queries = 3, keys = 4;
 
-// In self-attention there are as many keys as queries.
+// In self-attention there are as many keys as queries; those of a past come before them.
 Index keys_of(const AttentionInputs& inputs) {
-  const bool shares = inputs.tensors.key == inputs.tensors.query && !inputs.tensors.static_k;
-  return shares ? queries : keys;
+  return attention_sizes(inputs).keys;
 }
 
 AttentionInputs plain_inputs(Index heads = 4, Index kv_heads = 2, Index head_dim = 2) {
@@ -83,10 +82,26 @@ void add_zero_row(AttentionInputs& inputs) {
 
 void use_static_heads(AttentionInputs& inputs) {
   const AttentionOptions& o = inputs.options;
+  if (inputs.tensors.past_key) return;
   inputs.tensors.static_k =
       random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"S", keys}, {"D", o.head_dim}}, "static_k");
   inputs.tensors.static_v =
       random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"S", keys}, {"Dv", o.v_head_dim}}, "static_v");
+}
+
+// A cache of two tokens, with the heads and widths of k and v.
+void put_past_in_front(AttentionInputs& inputs) {
+  const AttentionOptions o = resolved_options(inputs);
+  inputs.tensors.past_key =
+      random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"P", 2}, {"D", o.head_dim}}, "past_key");
+  inputs.tensors.past_value =
+      random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"P", 2}, {"Dv", o.v_head_dim}}, "past_value");
+}
+
+// Where no past says where the queries stand; the first rows of the second sentence see nothing.
+void say_how_many_keys(AttentionInputs& inputs) {
+  if (!inputs.tensors.past_key && !inputs.options.relative_bias)
+    inputs.tensors.nonpad_kv_seqlen = lengths({{"N", batch}}, {3, 1});
 }
 
 // Weights of every head, or of the whole row, which an offset of 1 goes with.
@@ -142,6 +157,7 @@ void gate_output(AttentionInputs& inputs, bool by_head) {
 
 // Fewer buckets than distances, whose two sides differ.
 void bias_by_distance(AttentionInputs& inputs, RelativeBias bias) {
+  if (inputs.tensors.nonpad_kv_seqlen) return;  // by which the distances of batches differ
   inputs.options.relative_bias = bias;
   inputs.tensors.relative_bias_weight = random_tensor(
       {{"buckets", bias.buckets}, {"H", inputs.options.num_heads}}, "relative_attention_bias.weight");
@@ -209,6 +225,7 @@ struct NamedChange {
 // Changes to multi_head_attention, in groups; of each group at most one is in force.
 std::vector<std::vector<NamedChange>> mha_changes() {
   return {
+      {{"a past", put_past_in_front}},
       {{"self-attention", use_self_attention}, {"separate projections", use_separate_projections}},
       {{"no biases", drop_biases}},
       {{"bias_k", add_bias_kv}, {"static_k", use_static_heads}},
@@ -230,10 +247,15 @@ std::vector<std::vector<NamedChange>> mha_changes() {
 }
 
 std::vector<std::vector<NamedChange>> sdpa_changes() {
-  const auto mask = [](Shape shape) {
-    return [shape](AttentionInputs& in) { in.tensors.attn_mask = random_booleans(shape, "attn_mask"); };
+  const auto mask = [](std::vector<Axis> axes) {
+    return [axes](AttentionInputs& in) {
+      std::vector<Axis> own = axes;
+      if (own.back().name == "S") own.back().size += keys_of(in) - keys;
+      in.tensors.attn_mask = random_booleans(Shape(own), "attn_mask");
+    };
   };
-  return {{{"mask (L,S)", mask({{"L", queries}, {"S", keys}})},
+  return {{{"a past", put_past_in_front}},
+          {{"mask (L,S)", mask({{"L", queries}, {"S", keys}})},
            {"mask (N,1,L,S)", mask({{"N", batch}, {"1", 1}, {"L", queries}, {"S", keys}})},
            {"mask (H,1,S)", mask({{"H", 4}, {"1", 1}, {"S", keys}})},
            {"mask (N,H,L,1)", mask({{"N", batch}, {"H", 4}, {"L", queries}, {"1", 1}})},
@@ -282,6 +304,7 @@ std::vector<std::vector<NamedChange>> shared_changes() {
         [](auto& in) {
           in.tensors.valid_lens = lengths({{"N", 2}, {"L", 3}}, {3, 1, 2, 0, 2, 3});
         }}},
+      {{"nonpad_kv_seqlen", say_how_many_keys}},
       {{"mask value", [](auto& in) { in.options.mask_value = -1e4; }}},
       {{"zero rows", [](auto& in) { in.options.fully_masked_rows = FullyMaskedRows::zero; }},
        {"nan rows", [](auto& in) { in.options.fully_masked_rows = FullyMaskedRows::nan; }}},

@@ -112,7 +112,7 @@ TEST_CASE("a cell of position_bias names its bucket, and a number of the table t
 }
 
 TEST_CASE("rows computed a block at a time have the biases of their own places") {
-  const AttentionInputs inputs = inputs_of_bias({4, 2, false});
+  const AttentionInputs inputs = inputs_of_bias({4, 3, false});
   const TracePtr whole = reference_forward(inputs);
   const TracePtr parts = reference_forward_of(inputs, {{Id::output}, {Id::position_bias}}, 0, 1);
   REQUIRE(parts->tensors.position_bias);

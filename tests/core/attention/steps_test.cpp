@@ -71,7 +71,8 @@ TEST_CASE(
   AttentionOptions options;
   CHECK(std::ranges::count(shown_steps(options), Step::normalise) == 0);
   CHECK(std::ranges::count(shown_steps(options), Step::gate) == 0);
-  CHECK(shown_steps(options).size() + 2 == step_entries().size());
+  CHECK(std::ranges::count(shown_steps(options), Step::past) == 0);
+  CHECK(shown_steps(options).size() + 3 == step_entries().size());
   options.qk_norm = QkNorm::per_head;
   const auto place = [&](Step step) { return place_of_step(shown_steps(options), step); };
   CHECK(place(Step::normalise) == place(Step::split_heads) + 1);
@@ -89,6 +90,16 @@ TEST_CASE(
   const auto place = [&](Step step) { return place_of_step(shown_steps(options), step); };
   CHECK(place(Step::gate) == place(Step::concat) + 1);
   CHECK(place(Step::output) == place(Step::gate) + 1);
+}
+
+TEST_CASE("a past is a step only where there is one, right before the scores") {
+  AttentionOptions options;
+  options.past_length = 4;
+  options.qk_norm = QkNorm::per_head;
+  const auto place = [&](Step step) { return place_of_step(shown_steps(options), step); };
+  CHECK(place(Step::past) == place(Step::normalise) + 1);
+  CHECK(place(Step::scores) == place(Step::past) + 1);
+  CHECK(step_of(Id::present_value, options) == Step::past);
 }
 
 TEST_CASE("inputs that are the same tensor are shown once") {

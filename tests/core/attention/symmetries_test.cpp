@@ -11,6 +11,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
 #include "core/attention/reference_backend.h"
+#include "core/attention/rotary_embedding.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/option_combinations.h"
 #include "tests/core/attention/random_inputs.h"
@@ -64,7 +65,7 @@ void check_same(const std::string& name, const TensorPtr& got, const TensorPtr& 
 }
 
 bool depends_on_position(const AttentionOptions& o) {
-  return depends_on_distance(o) || o.dropout > 0.0;
+  return depends_on_distance(o) || o.dropout > 0.0 || has_rotary_embedding(o);
 }
 
 // Cross-attention with arrays of its own for key and value, so that one may change without the other.
@@ -118,8 +119,8 @@ TEST_CASE("a key that the mask ignores may hold any finite number: nothing chang
     const bool sdpa = inputs.options.op == Op::scaled_dot_product_attention;
     const AttentionSizes sizes = attention_sizes(inputs);
     Tensor padding(Shape{{"N", sizes.batch}, {"S", sizes.keys}}, DType::boolean);
-    padding.set_flat(1, 1.0);
-    padding.set_flat(sizes.keys + 2, 1.0);
+    padding.set_flat(sizes.past + 1, 1.0);
+    padding.set_flat(sizes.keys + sizes.past + 2, 1.0);
     inputs.tensors.key_padding_mask = kept(padding);
     AttentionInputs other = inputs;
     for (TensorPtr TraceTensors::*member : {&TraceTensors::key, &TraceTensors::value}) {
@@ -179,7 +180,9 @@ TEST_CASE("grouped heads equal repeated heads, and their gradients are the sums 
 TEST_CASE("the head output is linear in v: that of a sum is the sum of those of its terms") {
   for (std::uint64_t seed = 0; seed < combinations; ++seed) {
     auto [name, inputs] = random_combination(seed);
-    if (!has_own_keys(inputs) || inputs.tensors.bias_v || inputs.tensors.in_proj_bias) continue;
+    if (!has_own_keys(inputs) || inputs.tensors.bias_v || inputs.tensors.in_proj_bias ||
+        inputs.tensors.past_value)
+      continue;
     const TensorPtr first = inputs.tensors.value, second = random_tensor(first->shape(), "second value");
     Tensor both = *first;
     for (Index i = 0; i < both.size(); ++i) both.set_flat(i, 2.0 * first->flat(i) - 3.0 * second->flat(i));
@@ -203,7 +206,8 @@ TEST_CASE(
     const bool short_mask = inputs.tensors.attn_mask &&
                             inputs.tensors.attn_mask->shape().sizes().back() < sizes.keys &&
                             inputs.tensors.attn_mask->shape().sizes().back() > 1;
-    if (!has_own_keys(inputs) || depends_on_position(inputs.options) || inputs.tensors.valid_lens || short_mask)
+    if (!has_own_keys(inputs) || depends_on_position(inputs.options) || inputs.tensors.valid_lens ||
+        inputs.tensors.nonpad_kv_seqlen || short_mask)
       continue;
     const std::vector<Index> order{2, 0, 3, 1};
     const std::size_t key_axis = inputs.options.op == Op::multi_head_attention ? 1 : 2;
@@ -211,10 +215,13 @@ TEST_CASE(
     TraceTensors& t = turned.tensors;
     t.key = permuted(t.key, key_axis, order);
     t.value = permuted(t.value, key_axis, order);
-    t.key_padding_mask = permuted(t.key_padding_mask, 1, order);
+    std::vector<Index> all_keys;  // those of a past and appended ones stay where they are
+    while (static_cast<Index>(all_keys.size()) < sizes.past)
+      all_keys.push_back(static_cast<Index>(all_keys.size()));
+    for (const Index key : order) all_keys.push_back(sizes.past + key);
+    t.key_padding_mask = permuted(t.key_padding_mask, 1, all_keys);
     if (t.attn_mask)
-      t.attn_mask = permuted(t.attn_mask, static_cast<std::size_t>(t.attn_mask->shape().rank() - 1), order);
-    std::vector<Index> all_keys = order;  // appended keys stay where they are
+      t.attn_mask = permuted(t.attn_mask, static_cast<std::size_t>(t.attn_mask->shape().rank() - 1), all_keys);
     while (static_cast<Index>(all_keys.size()) < sizes.all_keys)
       all_keys.push_back(static_cast<Index>(all_keys.size()));
     t.frozen_weights = permuted(t.frozen_weights, 3, all_keys);

@@ -50,6 +50,27 @@ inline std::vector<WeightCase> weight_cases() {
     i.tensors.valid_lens = std::make_shared<const Tensor>(Tensor(Shape{{"N", 2}}, std::vector<Index>{0, 50}));
     i.options.fully_masked_rows = rows;
   };
+  const auto cached = [](AttentionInputs& i) {
+    const auto rows = [](Index width, const char* axis) {
+      Tensor past(Shape{{"N", 2}, {"G", 2}, {"P", 67}, {axis, width}}, DType::f32);
+      for (Index at = 0; at < past.size(); ++at) past.set_flat(at, 0.02 * static_cast<double>(at % 97) - 1.0);
+      return std::make_shared<const Tensor>(std::move(past));
+    };
+    i.tensors.past_key = rows(9, "D");
+    i.tensors.past_value = rows(5, "Dv");
+  };
+  add("a past", cached);
+  add("a past, causal and rotary, with a window and ALiBi", [&](AttentionInputs& i) {
+    cached(i);
+    i.options.is_causal = i.options.alibi = true;
+    i.options.window_left = 90;
+    i.options.rotary_inverse_frequencies = {1.0, 0.2, 0.01};
+  });
+  add("keys that are there, causal", [](AttentionInputs& i) {
+    i.options.is_causal = true;
+    i.tensors.nonpad_kv_seqlen =
+        std::make_shared<const Tensor>(Tensor(Shape{{"N", 2}}, std::vector<Index>{131, 40}));
+  });
   add("sinks", [](AttentionInputs& i) { i.options.sink = {-3, -1, 0, 0.5, 2, 200}; });
   add("a sink and rows with no key", [&](AttentionInputs& i) {
     padded(i, FullyMaskedRows::nan);

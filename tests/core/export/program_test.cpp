@@ -226,6 +226,20 @@ TEST_CASE("a sink is one more column of the softmax, which every style drops") {
                  "sinks.repeat(1)[:, None, None].expand");
 }
 
+TEST_CASE("a past is put in front of keys and values, and positions begin behind it") {
+  const TracePtr trace =
+      traced(R"({"headwise": 1, "attention": {"embed_dim": 12, "num_heads": 3, "rotary_base": 10},
+      "inputs": {"query_length": 4, "past_length": 2}, "mask": {"is_causal": true}})");
+  CHECK(code(trace, Step::past, TensorId::present_key) ==
+        "present_key = torch.cat([past_key, k_rotary], dim=-2)  # (1,3,6,4)\n");
+  CHECK(code(trace, Step::past, TensorId::present_value, CodeStyle::d2l) ==
+        "present_value = torch.cat([past_value.flatten(0, 1), v_heads], dim=-2)  # (3,6,4)\n");
+  CHECK_CONTAINS(code(trace, Step::split_heads, TensorId::k_rotary),
+                 "torch.arange(2, 6, dtype=torch.float64)");
+  CHECK_CONTAINS(code(trace, Step::mask, TensorId::masked_scores), "back = i + 2 - j");
+  CHECK_CONTAINS(code(trace, Step::weighted_sum, TensorId::head_output), "attn_weights @ present_value");
+}
+
 TEST_CASE("the split says where the numbers lie: a head's row is D floats apart, the next token E") {
   CHECK(code(traced(plain), Step::split_heads, TensorId::q_heads) ==
         "q_heads = q.view(1, 4, 3, 4).transpose(1, 2)  # (1,4,12) → (1,3,4,4), strides (48,4,12,1)\n");

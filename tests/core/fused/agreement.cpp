@@ -85,7 +85,7 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   const OperatorOptions& of_operator = first.options;
   const LayerOptions& of_layer = first.options;
   const PositionOptions& of_positions = first.options;
-  [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, rotary_frequencies, mask_value,
+  [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, past_length, rotary_frequencies, mask_value,
                                 fully_masked_rows, head_gain, frozen_heads] = of_operator;
   [[maybe_unused]] const auto& [zero_row, rotary_base, rotary_pairs, rotary_factor, scale, softcap, clip_qkv,
                                 qk_norm, qk_norm_kind, qk_norm_offset, qk_norm_epsilon, temperature, sink,
@@ -154,10 +154,12 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   add("temperature", attention, [](Options& o, Arrays&) { o.temperature = 1.3; });
   add("a sink", attention, [](Options& o, Arrays&) { o.sink = {0.4}; });
   add("relative bias", attention, [&](Options& o, Arrays& t) {
+    t.nonpad_kv_seqlen = nullptr;
     o.relative_bias = RelativeBias{8, 6, true};
     t.relative_bias_weight = patterned(Shape{{"buckets", 8}, {"H", s.heads}}, DType::f32, 3);
   });
   add("relative bias of keys behind", attention, [&](Options& o, Arrays& t) {
+    t.nonpad_kv_seqlen = nullptr;
     o.relative_bias = RelativeBias{};
     o.relative_bias->bidirectional = false;
     o.is_causal = true;
@@ -244,6 +246,14 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
     t.valid_lens = std::make_shared<const Tensor>(std::move(lens));
   });
 
+  add("nonpad_kv_seqlen", attention, [&](Options& o, Arrays& t) {
+    o.relative_bias.reset();  // whose distances are the same in every batch
+    t.relative_bias_weight = nullptr;
+    Tensor lens(Shape{{"N", s.batch}}, DType::i64);
+    for (Index n = 0; n < s.batch; ++n) lens.set_flat(n, static_cast<double>(s.keys - 3 - n));
+    t.nonpad_kv_seqlen = std::make_shared<const Tensor>(std::move(lens));
+  });
+
   add("equal arrays that are others", FirstStage::equal_arrays, [](Options&, Arrays& t) {
     t.query = std::make_shared<const Tensor>(Tensor(*t.query));
     t.value = std::make_shared<const Tensor>(Tensor(*t.value));
@@ -262,6 +272,18 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
       [](Options&, Arrays& t) { t.in_proj_weight = with_number(t.in_proj_weight, 7, 0.4); });
   add("in_proj_bias", projections,
       [](Options&, Arrays& t) { t.in_proj_bias = with_number(t.in_proj_bias, 2, 0.4); });
+  const bool masks_of_all_keys =
+      first.tensors.attn_mask || first.tensors.key_padding_mask || first.tensors.frozen_weights;
+  if (!masks_of_all_keys && !first.tensors.static_k && !first.tensors.static_v)
+    for (const Index length : {1, 71})
+      add(length == 1 ? "a past" : "a longer past", projections, [&, length](Options&, Arrays& t) {
+        const auto rows = [&](Axis width, Index every) {
+          return patterned(Shape{{"N", s.batch}, {"G", s.kv_heads}, {"P", length}, std::move(width)},
+                           DType::f32, every);
+        };
+        t.past_key = rows({"D", s.head_dim}, 7);
+        t.past_value = rows({"Dv", s.v_head_dim}, 11);
+      });
   add("bias_k and bias_v", projections, [&](Options& o, Arrays& t) {
     o.rotary_base.reset();
     t.bias_k = patterned(Shape{{"G·D", s.kv_heads * s.head_dim}}, DType::f32, 4);

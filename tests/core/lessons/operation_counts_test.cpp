@@ -101,7 +101,7 @@ class CountingLoops {
       for (Index w = 0; w < s_.v_head_dim; ++w) {
         double sum = 0.0;
         for (Index key = 0; key < s_.all_keys; ++key)
-          add(sum, t_.dropped_weights->at({n, h, l, key}), t_.v_heads->at({n, g, key, w}));
+          add(sum, t_.dropped_weights->at({n, h, l, key}), values_of_sum(t_)->at({n, g, key, w}));
         agrees(sum, t_.head_output->at({n, h, l, w}));
       }
     });

@@ -102,10 +102,11 @@ bool rotated(See s) {
   const TraceTensors& t = s.t();
   const Row of = frequencies(s);
   const bool at_the_end = s.options().causal_alignment == CausalAlignment::bottom_right;
-  const Index first = at_the_end ? s.size(t.k_rotary, 2) - s.size(t.q_rotary, 2) : 0;
+  const Index past = t.past_key ? s.size(t.past_key, 2) : 0;
+  const Index first = past + (at_the_end ? s.size(t.k_rotary, 2) - s.size(t.q_rotary, 2) : 0);
   return !of.empty() && std::ranges::all_of(of, [](double f) { return f > 0.0; }) &&
          turned_by_positions(s, before_rotation(s, t.q_normed, t.q_heads), t.q_rotary, first) &&
-         turned_by_positions(s, before_rotation(s, t.k_normed, t.k_heads), t.k_rotary, 0);
+         turned_by_positions(s, before_rotation(s, t.k_normed, t.k_heads), t.k_rotary, past);
 }
 
 bool every_pair_rotated(See s) {

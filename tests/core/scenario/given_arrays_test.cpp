@@ -328,7 +328,8 @@ TEST_CASE("files named in the scenario are read from its folder, and --input com
     CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f64), doctest::Contains(word), Error);
   };
   scenario.mask.file = "in.npz";
-  refused("attn_mask, key_padding_mask or valid_lens is missing: got in_proj_weight, query");
+  refused(
+      "attn_mask, key_padding_mask, valid_lens or nonpad_kv_seqlen is missing: got in_proj_weight, query");
   refused("the file holds inputs: name it in inputs.file, with inputs.source=file");
   scenario.mask.file = "nothing.npz";
   refused("nothing.npz");

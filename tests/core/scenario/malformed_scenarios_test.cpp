@@ -138,6 +138,7 @@ const std::vector<Malformed> malformed{
     {"{\"attention\": {\"dropout\": -0.1}}", {"from 0 to 1"}},
     {"{\"attention\": {\"temperature\": 0}}", {"> 0"}},
     {"{\"attention\": {\"softcap\": -1}}", {"attention.softcap"}},
+    {"{\"inputs\": {\"past_length\": -1}}", {"inputs.past_length", "at least 0"}},
     {"{\"attention\": {\"sink\": \"0\"}}", {"attention.sink", "a finite number"}},
     {"{\"attention\": {\"sink\": []}}", {"attention.sink", "no number in the list"}},
     {"{\"attention\": {\"sink\": [1, null]}}", {"attention.sink[1]"}},

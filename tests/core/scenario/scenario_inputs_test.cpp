@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
@@ -121,6 +122,49 @@ TEST_CASE("attention.sink becomes the array sinks, which a given one replaces an
       refusal_line([] { inputs_of(R"({"attention":{"embed_dim":8,"num_heads":4,"sink":[1,2]}})"); },
                    ExitStatus::usage),
       "attention.sink has 2 numbers, num_heads is 4: write one number for every head, or one for each");
+}
+
+TEST_CASE("inputs.past_length draws a past, which arrays replace, and its keys have labels") {
+  for (const char* op : {"multi_head_attention", "scaled_dot_product_attention"}) {
+    const std::string json = fmt::format(
+        R"({{"op":"{}","attention":{{"embed_dim":8,"num_heads":2}},"inputs":{{"query_length":3,"past_length":2}}}})",
+        op);
+    const ScenarioInputs drawn = inputs_of(json);
+    CHECK(sizes(drawn.attention.tensors.past_key) == "(1,2,2,4)");
+    CHECK(sizes(drawn.attention.tensors.past_value) == "(1,2,2,4)");
+    CHECK_FALSE(identical(*drawn.attention.tensors.past_key, *drawn.attention.tensors.past_value));
+    CHECK(drawn.labels.key == std::vector<std::string>{"past 0", "past 1", "k 0", "k 1", "k 2"});
+    CHECK(*drawn.labels.along("S") == std::vector<std::string>{"k 0", "k 1", "k 2"});
+    CHECK(drawn.labels.along("P+S") == &drawn.labels.key);
+    CHECK(reference_forward(drawn.attention)->tensors.scores->shape().size(3) == 5);
+    const auto past = [](Index length) {
+      return std::make_shared<const Tensor>(Shape{{"a", 1}, {"b", 2}, {"c", length}, {"d", 4}}, DType::f64);
+    };
+    const GivenArrays given{{"past_key", past(7)}, {"past_value", past(7)}};
+    const ScenarioInputs replaced = make_scenario_inputs(scenario_from_json(json, "test"), DType::f64, given);
+    CHECK(attention_sizes(replaced.attention).past == 7);
+    const GivenArrays alone{{"past_key", past(7)}};
+    CHECK_CONTAINS(
+        refusal_line([&] { make_scenario_inputs(scenario_from_json(json, "test"), DType::f64, alone); },
+                     ExitStatus::input),
+        "past_key is given without past_value: both or neither");
+  }
+  const GivenArrays lens{
+      {"nonpad_kv_seqlen", std::make_shared<const Tensor>(Shape{{"N", 1}}, std::vector<std::int64_t>{2})}};
+  CHECK_CONTAINS(
+      refusal_line(
+          [&] {
+            make_scenario_inputs(scenario_from_json(R"({"inputs":{"past_length":2}})", "test"), DType::f64,
+                                 lens);
+          },
+          ExitStatus::input),
+      "inputs.past_length and nonpad_kv_seqlen exclude each other: both say where the queries stand");
+}
+
+TEST_CASE("a past that does not fit into memory is refused before it is made") {
+  CHECK_CONTAINS(
+      refusal_line([] { inputs_of(R"({"inputs":{"past_length":9000000000000000000}})"); }, ExitStatus::memory),
+      "it would not fit in memory: got more than 8.0 EiB");
 }
 
 TEST_CASE("cross-attention: one memory is key and value, unless their widths differ") {

@@ -1,0 +1,217 @@
+// A past and the lengths of a cache: a text that is computed in parts is the text computed at once, and what
+// contradicts itself is refused.
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/attention/attention_sizes.h"
+#include "core/attention/heads.h"
+#include "core/attention/reference_backend.h"
+#include "core/attention/score_path.h"
+#include "tests/checks.h"
+#include "tests/core/attention/random_inputs.h"
+#include "tests/core/attention/refused_inputs.h"
+
+using namespace headwise;
+using namespace headwise::test;
+using Id = TensorId;
+
+namespace {
+
+// Rows [first, first + count) along an axis.
+TensorPtr rows_along(const TensorPtr& x, Index axis, Index first, Index count) {
+  std::vector<Axis> axes = x->shape().axes();
+  axes[static_cast<std::size_t>(axis)].size = count;
+  Tensor part(Shape(axes), x->dtype());
+  for (Index i = 0; i < part.size(); ++i) {
+    std::vector<Index> index = part.shape().index_of(i);
+    index[static_cast<std::size_t>(axis)] += first;
+    part.set_flat(i, x->at(index));
+  }
+  return std::make_shared<const Tensor>(std::move(part));
+}
+
+void check_same_numbers(const Tensor& got, const Tensor& expected) {
+  REQUIRE(got.shape().same_sizes(expected.shape()));
+  for (Index i = 0; i < got.size(); ++i) {
+    INFO("cell " << i);
+    CHECK(got.flat(i) == doctest::Approx(expected.flat(i)).epsilon(1e-12));
+  }
+}
+
+AttentionInputs causal_text(Index length) {
+  AttentionInputs inputs = random_inputs(small_options(4, 2, 4), {2, length, length});
+  inputs.tensors.key = inputs.tensors.value = inputs.tensors.query;
+  inputs.options.is_causal = true;
+  return inputs;
+}
+
+// The last `count` tokens of a text, behind the cache that a pass over those before leaves.
+AttentionInputs continued(const AttentionInputs& text, Index count) {
+  const Index length = text.tensors.query->shape().size(1), before = length - count;
+  AttentionInputs first = text, last = text;
+  first.tensors.query = first.tensors.key = first.tensors.value = rows_along(text.tensors.query, 1, 0, before);
+  last.tensors.query = last.tensors.key = last.tensors.value = rows_along(text.tensors.query, 1, before, count);
+  const TracePtr cache = reference_forward(first);
+  last.tensors.past_key = keys_of_scores(cache->tensors, cache->options);
+  last.tensors.past_value = values_of_sum(cache->tensors);
+  return last;
+}
+
+AttentionInputs behind_past(AttentionInputs inputs, Index length = 3) {
+  inputs.tensors.past_key = random_tensor({{"N", 2}, {"G", 2}, {"P", length}, {"D", 4}}, "past_key");
+  inputs.tensors.past_value = random_tensor({{"N", 2}, {"G", 2}, {"P", length}, {"Dv", 4}}, "past_value");
+  return inputs;
+}
+
+AttentionInputs few_tokens(Index queries = 3, Index keys = 5) {
+  return random_inputs(small_options(4, 2, 4), {2, queries, keys});
+}
+
+AttentionInputs of_lengths(AttentionInputs inputs, std::vector<std::int64_t> lengths) {
+  const auto count = static_cast<Index>(lengths.size());
+  inputs.tensors.nonpad_kv_seqlen = std::make_shared<const Tensor>(Shape{{"N", count}}, std::move(lengths));
+  return inputs;
+}
+
+bool is_seen(const Trace& trace, Index n, Index query, Index key) {
+  return trace.tensors.mask_bias->at({n, 0, query, key}) == 0.0;
+}
+
+}  // namespace
+
+TEST_CASE("a text computed token by token behind a cache is the text computed at once") {
+  const std::vector<std::pair<const char*, std::function<void(AttentionInputs&)>>> kinds{
+      {"causal", [](AttentionInputs&) {}},
+      {"rotary", [](AttentionInputs& in) { in.options.rotary_base = 10.0; }},
+      {"QK-norm before RoPE",
+       [](AttentionInputs& in) {
+         in.options.rotary_base = 10.0;
+         in.options.qk_norm = QkNorm::per_head;
+       }},
+      {"QK-norm after RoPE",
+       [](AttentionInputs& in) {
+         in.options.rotary_base = 10.0;
+         in.options.qk_norm = QkNorm::per_head_after_rotary;
+       }},
+      {"ALiBi and a window",
+       [](AttentionInputs& in) {
+         in.options.alibi = true;
+         in.options.sliding_window = 4;
+       }},
+      {"bottom right", [](AttentionInputs& in) { in.options.causal_alignment = CausalAlignment::bottom_right; }},
+      {"sinks", [](AttentionInputs& in) { in.options.sink = {0.5}; }}};
+  for (const auto& [name, change] : kinds)
+    for (const Index count : {1, 3}) {
+      INFO(name << ", the last " << count);
+      AttentionInputs text = causal_text(7);
+      change(text);
+      const TracePtr whole = reference_forward(text), part = reference_forward(continued(text, count));
+      check_same_numbers(*part->tensors.output, *rows_along(whole->tensors.output, 1, 7 - count, count));
+      check_same_numbers(*part->tensors.present_key, *keys_of_scores(whole->tensors, whole->options));
+      check_same_numbers(*part->tensors.present_value, *whole->tensors.v_heads);
+    }
+}
+
+TEST_CASE("a present is the past with the rows of this pass behind it, and appended rows at the end") {
+  AttentionInputs inputs = behind_past(few_tokens());
+  inputs.tensors.bias_k = random_tensor({{"G·D", 8}}, "bias_k");
+  inputs.tensors.bias_v = random_tensor({{"G·Dv", 8}}, "bias_v");
+  inputs.options.add_zero_attn = true;
+  const TracePtr trace = reference_forward(inputs);
+  const TraceTensors& t = trace->tensors;
+  CHECK(t.present_key->shape() == Shape{{"N", 2}, {"G", 2}, {"P+S′", 10}, {"D", 4}});
+  CHECK(t.scores->shape() == Shape{{"N", 2}, {"H", 4}, {"L", 3}, {"P+S′", 10}});
+  CHECK(t.k_heads->shape() == Shape{{"N", 2}, {"G", 2}, {"S′", 7}, {"D", 4}});
+  check_same_numbers(*rows_along(t.present_key, 2, 0, 3), *inputs.tensors.past_key);
+  check_same_numbers(*rows_along(t.present_key, 2, 3, 7), *t.k_heads);
+  check_same_numbers(*rows_along(t.present_value, 2, 3, 7), *t.v_heads);
+}
+
+TEST_CASE(
+    "a query sees keys up to its own place behind the past; from the bottom right the last stands at the "
+    "end") {
+  AttentionInputs inputs = behind_past(few_tokens(2, 4));
+  inputs.options.is_causal = true;
+  const TracePtr top = reference_forward(inputs);
+  inputs.options.causal_alignment = CausalAlignment::bottom_right;
+  const TracePtr bottom = reference_forward(inputs);
+  for (Index key = 0; key < 7; ++key)
+    for (Index query = 0; query < 2; ++query) {
+      CHECK(is_seen(*top, 0, query, key) == (key <= query + 3));
+      CHECK(is_seen(*bottom, 0, query, key) == (key <= query + 5));
+    }
+}
+
+TEST_CASE("both alignments are one where a past and as many keys as queries are given") {
+  AttentionInputs inputs = behind_past(causal_text(4));
+  inputs.options.rotary_base = 10.0;
+  const TracePtr top = reference_forward(inputs);
+  inputs.options.causal_alignment = CausalAlignment::bottom_right;
+  check_same_numbers(*reference_forward(inputs)->tensors.output, *top->tensors.output);
+}
+
+TEST_CASE("with nonpad_kv_seqlen the last query stands at the last key that is there, in each batch entry") {
+  AttentionInputs inputs = of_lengths(few_tokens(3, 6), {5, 2});
+  const TracePtr lengths_alone = reference_forward(inputs);
+  inputs.options.is_causal = true;
+  const TracePtr causal = reference_forward(inputs);
+  inputs.options.window_left = 1;
+  const TracePtr windowed = reference_forward(inputs);
+  for (const Index n : {0, 1})
+    for (Index query = 0; query < 3; ++query)
+      for (Index key = 0; key < 6; ++key) {
+        const Index length = n == 0 ? 5 : 2, own = query + length - 3;
+        CHECK(is_seen(*lengths_alone, n, query, key) == (key < length));
+        CHECK(is_seen(*causal, n, query, key) == (key <= own));
+        CHECK(is_seen(*windowed, n, query, key) == (key <= own && key >= own - 1));
+      }
+}
+
+TEST_CASE("a past of no token changes nothing but the name of the keys") {
+  AttentionInputs inputs = few_tokens(4, 4);
+  inputs.options.is_causal = true;
+  inputs.options.rotary_base = 10.0;
+  const TracePtr without = reference_forward(inputs);
+  const TracePtr with = reference_forward(behind_past(inputs, 0));
+  check_same_numbers(*with->tensors.output, *without->tensors.output);
+  check_same_numbers(*with->tensors.present_key, *without->tensors.k_rotary);
+  CHECK(reference_backward(*with)->grad.past_key->size() == 0);
+}
+
+TEST_CASE("a past that does not fit is refused with the reason") {
+  AttentionInputs inputs = behind_past(few_tokens());
+  CHECK(refusal_of(inputs) == "accepted");
+  inputs.tensors.past_value = nullptr;
+  CHECK(refusal_of(inputs) ==
+        "past_key: past_key and past_value come together: got past_key alone; expected both or neither; give "
+        "past_value too");
+  inputs = behind_past(few_tokens());
+  inputs.tensors.past_key = random_tensor({{"N", 2}, {"G", 4}, {"P", 3}, {"D", 4}}, "past_key");
+  CHECK(refusal_of(inputs).starts_with("past_key: "));
+  inputs.tensors.past_key = random_tensor({{"N", 1}, {"G", 2}, {"P", 3}, {"D", 4}}, "past_key");
+  CHECK(refusal_of(inputs).starts_with("past_key: "));
+  inputs = behind_past(few_tokens());
+  inputs.tensors.past_value = random_tensor({{"N", 2}, {"G", 2}, {"P", 4}, {"Dv", 4}}, "past_value");
+  CHECK(refusal_of(inputs).starts_with("past_value: "));
+  inputs = behind_past(few_tokens());
+  inputs.tensors.static_k = random_tensor({{"N", 2}, {"G", 2}, {"S", 5}, {"D", 4}}, "static_k");
+  CHECK(refusal_of(inputs) ==
+        "past_key: a past comes before keys that are projected, and static_k and static_v replace them: got "
+        "past_key and static_k; expected one or the other; leave one out");
+}
+
+TEST_CASE("lengths of a cache that cannot be are refused") {
+  CHECK(refusal_of(of_lengths(few_tokens(), {5, 0})) == "accepted");
+  CHECK(
+      refusal_of(of_lengths(few_tokens(), {5, 6})) ==
+      "nonpad_kv_seqlen: a length is out of range: got 6 at cell 1; expected 0 to S = 5; count the keys that "
+      "are there, from the first on");
+  CHECK(
+      refusal_of(of_lengths(few_tokens(), {-1, 2})).starts_with("nonpad_kv_seqlen: a length is out of range"));
+  CHECK(refusal_of(of_lengths(few_tokens(), {5, 2, 3})).starts_with("nonpad_kv_seqlen: "));
+  CHECK(refusal_of(of_lengths(behind_past(few_tokens()), {5, 2})) ==
+        "nonpad_kv_seqlen: the place of the queries is given twice: got nonpad_kv_seqlen beside past_key; "
+        "expected one or the other; leave one out");
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""What Headwise makes of the attention layers of each family of transformers, as a Markdown page.
+
+    python3 tests/peers/compare_with_transformers.py build/release/headwise --no-variants --json told.json
+    python3 tests/peers/family_table.py told.json > docs/families.md
+
+A family stands once, by the layer that fares worst: a layer that is different without a word before a refused one, that before a told
+one, and that before an equal one. tests/structure/family_table_test.cpp holds the page to tests/golden/layers/outcomes.json, where
+layers of some families are kept with what transformers made of them.
+"""
+import collections, datetime, json, re, sys
+
+WORDS = {"EQUAL": "equal", "UNKNOWN": "equal", "WARNED": "equal", "TOLD": "told", "VAGUE": "told", "REFUSED": "refused",
+         "SILENT": "different", "CRASHED": "different", "NO JUDGE": "not judged"}
+WORST_FIRST = ["different", "refused", "told", "equal", "not judged"]
+MEANING = {
+    "equal": "Weights within 1e-5 and the output within 1e-4 of transformers' own, in every layer and head that could be compared.",
+    "told": "Computed, and at least one layer differs; a warning says why.",
+    "refused": "At least one layer is not computed; a sentence says why.",
+    "different": "At least one layer differs without a word.",
+    "not judged": "Layers that Headwise sees, of models whose own weights could not be seen.",
+}
+
+
+def reason_of(layer):
+    """The first sentence that is told of a layer, short enough for a table."""
+    text = (layer.get("warnings") or [layer.get("problem") or layer.get("remark") or ""])[0]
+    text = re.sub(r"\s+", " ", text).replace("|", "/")
+    return text if len(text) <= 110 else text[:108].rsplit(" ", 1)[0] + " …"
+
+
+def main():
+    with open(sys.argv[1]) as file:
+        all_told = json.load(file)
+    families = collections.defaultdict(list)
+    for told in all_told:
+        families[told["model_type"]] += told["layers"]
+    rows = collections.defaultdict(list)
+    for family, layers in sorted(families.items()):
+        words = [WORDS[layer["outcome"]] for layer in layers]
+        for word in WORST_FIRST:
+            if word in words:
+                equal = sum(w == "equal" for w in words)
+                rows[word].append((family, equal, len(words), reason_of(layers[words.index(word)])))
+                break
+    counts = ", ".join(f"{len(rows[word])} {word}" for word in ["equal", "told", "refused", "different", "not judged"] if rows[word])
+    import transformers
+    print("# Families of models\n")
+    print("What `headwise` makes of the attention layers of each family of models that transformers can make, held against transformers' own")
+    print("eager attention on small random models. A family stands where its worst layer does. Made by tests/peers/family_table.py with")
+    print(f"transformers {transformers.__version__} on {datetime.date.today()}: {counts}.")
+    for word in ["equal", "told", "refused", "different", "not judged"]:
+        if not rows[word]:
+            continue
+        print(f"\n## {word[0].upper()}{word[1:]}\n\n{MEANING[word]}\n")
+        if word in ("equal", "not judged"):
+            print(", ".join(f"{family} ({total})" for family, _, total, _ in rows[word]) + ".")
+            continue
+        print("| family | equal layers | what is said of the first other one |\n| --- | --- | --- |")
+        for family, equal, total, reason in rows[word]:
+            print(f"| {family} | {equal} of {total} | {reason} |")
+
+
+main()
