@@ -48,8 +48,8 @@ std::optional<AttnMaskView> view_attn_mask(Op op, const Shape& mask, Index batch
                                            Index keys);
 
 // The offset that aligns queries with keys in causal masks, windows and ALiBi: key i + offset is "the same
-// position" as query i. top_left: P, the length of the past, or 0; bottom_right: `keys` − L, those of the past
-// among them; with nonpad_kv_seqlen len − L, whatever the alignment.
+// position" as query i. top_left: P, the length of the past, or 0; bottom_right: `keys` − L, those of the
+// past among them; with nonpad_kv_seqlen len − L, whatever the alignment.
 Index causal_offset(const AttentionOptions& options, Index queries, Index keys);
 Index causal_offset(const AttentionOptions& options, const GivenMasks& given, Index n, Index queries,
                     Index keys);

@@ -552,7 +552,7 @@ std::string f32_backend_refusal(const AttentionInputs& inputs, const std::string
   visit_layer_options(check);
   visit_position_options(check);
   const AttentionSizes s = attention_sizes(inputs);
-  const Index least = std::min({s.batch, s.queries, s.all_keys, s.head_dim, s.v_head_dim, s.embed_dim});
+  const Index least = std::min({s.batch, s.queries, s.key_rows(), s.head_dim, s.v_head_dim, s.embed_dim});
   if (reason.empty() && least == 0) reason = "wants a size of at least 1 in every axis";
   return reason.empty() ? "" : fmt::format("the {} backend {}", backend, reason);
 }

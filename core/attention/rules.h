@@ -221,8 +221,8 @@ std::vector<Rule> gradient_rules(const Trace& trace);
 // How mask_bias is computed: one product per mask given or requested. What each adds is
 // the same as in core/attention/attention_mask.h, one cell at a time.
 
-// One product per mask, in the order attn_mask, key_padding_mask, valid_lens, nonpad_kv_seqlen, causal, window,
-// ALiBi, position_bias.
+// One product per mask, in the order attn_mask, key_padding_mask, valid_lens, nonpad_kv_seqlen, causal mask,
+// window, ALiBi, position_bias.
 // They apply to the columns [0,S): the columns of bias_k and the zero row are never blocked. The trace must
 // have a mask_bias.
 std::vector<Product> mask_products(const Trace& trace);

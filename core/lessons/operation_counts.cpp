@@ -32,7 +32,7 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
   const bool projects = o.op == Op::multi_head_attention;
   const bool grouped = s.kv_heads != s.heads;
-  // S, S′ if columns are appended, or (P+S) with a past; G, or H if each query head has its own key/value head.
+  // S, S′ if columns are appended, (P+S) with a past; G, or H if each query head has its own key/value head.
   const std::string keys = s.past == 0 ? s.key_axis() : fmt::format("({})", s.key_axis());
   const std::string groups = grouped ? "G" : "H";
   const std::string kdim = o.kdim == s.embed_dim ? "E" : "kdim";

@@ -7,6 +7,7 @@
 
 #include "app/session/head_gains.h"
 #include "app/window/window_commands.h"
+#include "core/attention/steps.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"
@@ -92,6 +93,23 @@ TEST_CASE(
   bench.ui->key("Ctrl+A").key("Delete");
   CHECK(bench.scenario().attention.sink.empty());
   CHECK_FALSE(bench.trace().tensors.sinks);
+}
+
+TEST_CASE("a past is typed: its step appears before the scores, and its keys have names of their own") {
+  WINDOW_OR_SKIP(bench, open_window(1600, 1600, preset_scenario("random")));
+  const std::size_t steps = shown_steps(bench.trace().options).size();
+  CHECK_FALSE(bench.trace().tensors.present_key);
+  bench.ui->click("setup/past_length").key("Ctrl+A").type("4");
+  CHECK(bench.scenario().inputs.past_length == 4);
+  REQUIRE(bench.trace().tensors.present_key);
+  CHECK(shown_steps(bench.trace().options).size() == steps + 1);
+  CHECK(bench.session().inputs().labels.key.front() == "past 0");
+  bench.selection().step = Step::past;
+  bench.ui->run_frames(3);
+  CHECK(bench.ui->has("stage/result"));
+  CHECK(bench.session().error() == "");
+  bench.ui->click("setup/past_length").key("Ctrl+A").type("0");
+  CHECK_FALSE(bench.trace().tensors.present_key);
 }
 
 TEST_CASE("a rotary base is typed, and q and k are turned; empty again, they are not") {

@@ -50,7 +50,7 @@ TEST_CASE("a stroke too fast for the frames leaves no gap") {
 }
 
 TEST_CASE("a number of the input is set by hand, the output follows, and it can be forgotten") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1540));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1640));
   bench.ui->click(bench.ui->at("stage/result", 0.01f, 0.01f));
   REQUIRE(bench.selection().pinned);
   CHECK(bench.selection().pinned->tensor.id == TensorId::query);
