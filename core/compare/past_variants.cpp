@@ -1,4 +1,6 @@
 // Mistakes with a cache: where its tokens stand, and what has been done to its keys already.
+#include <functional>
+
 #include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"

@@ -8,7 +8,7 @@ A family stands once, by the layer that fares worst: a layer that is different w
 one, and that before an equal one. tests/structure/family_table_test.cpp holds the page to tests/golden/layers/outcomes.json, where
 layers of some families are kept with what transformers made of them.
 """
-import collections, datetime, json, re, sys
+import collections, datetime, json, re, sys, textwrap
 
 WORDS = {"EQUAL": "equal", "UNKNOWN": "equal", "WARNED": "equal", "TOLD": "told", "VAGUE": "told", "REFUSED": "refused",
          "SILENT": "different", "CRASHED": "different", "NO JUDGE": "not judged"}
@@ -23,10 +23,16 @@ MEANING = {
 
 
 def reason_of(layer):
-    """The first sentence that is told of a layer, short enough for a table."""
-    text = (layer.get("warnings") or [layer.get("problem") or layer.get("remark") or ""])[0]
-    text = re.sub(r"\s+", " ", text).replace("|", "/")
-    return text if len(text) <= 110 else text[:108].rsplit(" ", 1)[0] + " …"
+    """What is told of a layer, in a few words: a cause if there is one, else that its type is not known."""
+    sentences = [re.sub(r"\s+", " ", line).replace("|", "/") for line in layer["remark"].splitlines()]
+    sentences = [re.sub(r"^.*?headwise: (warning: |error: )?", "", text) for text in sentences if "headwise: " in text] or sentences
+    sentences = [re.sub(r"(/\S*/)?config\.json: ", "", text) for text in sentences]
+    unknown = [text for text in sentences if "is not known" in text]
+    causes = [text for text in sentences if text not in unknown and "the files have" not in text]
+    if not causes:
+        return "its model_type is not known"
+    text = re.sub(r"^\S*/(model\.safetensors|[^/ ]+): ", "", causes[0])
+    return text if len(text) <= 120 else text[:118].rsplit(" ", 1)[0] + " …"
 
 
 def main():
@@ -34,7 +40,8 @@ def main():
         all_told = json.load(file)
     families = collections.defaultdict(list)
     for told in all_told:
-        families[told["model_type"]] += told["layers"]
+        # Layers that keep a state instead of weights have no arrays of attention.
+        families[told["model_type"]] += [x for x in told["layers"] if "none of its attention arrays is there" not in x["remark"]]
     rows = collections.defaultdict(list)
     for family, layers in sorted(families.items()):
         words = [WORDS[layer["outcome"]] for layer in layers]
@@ -54,7 +61,8 @@ def main():
             continue
         print(f"\n## {word[0].upper()}{word[1:]}\n\n{MEANING[word]}\n")
         if word in ("equal", "not judged"):
-            print(", ".join(f"{family} ({total})" for family, _, total, _ in rows[word]) + ".")
+            names = ", ".join(f"{family}\N{NO-BREAK SPACE}({total})" for family, _, total, _ in rows[word]) + "."
+            print(textwrap.fill(names, 140, break_long_words=False, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " "))
             continue
         print("| family | equal layers | what is said of the first other one |\n| --- | --- | --- |")
         for family, equal, total, reason in rows[word]:

@@ -160,7 +160,7 @@ def variants_of(model_type, with_shared=True):
     if "num_key_value_heads" in fields:
         grouped = small.get("num_key_value_heads", fields["num_key_value_heads"])
         found["as many key heads" if grouped == 2 else "two key heads"] = {"num_key_value_heads": HEADS if grouped == 2 else 2}
-    if "head_dim" in fields:
+    if "head_dim" in fields and model_type != "hunyuan_vl_text":  # its positions come in parts of half a head of 16
         found["head_dim 24"] = {"head_dim": 24}
     if model_type in EVERY_ROPE:
         found.update(rope_ways(model_type))

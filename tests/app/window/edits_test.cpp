@@ -192,7 +192,7 @@ TEST_CASE("Enter ends the typing, Shift+Enter breaks the line, and empty lines a
 }
 
 TEST_CASE("a size is dragged on its field through what is possible, as one step, and a click still types") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1600));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1700));
   const auto drag = [&](const char* field, float pixels) {
     const UiRect rect = bench.ui->rect(field);
     const float x = rect.max.x - 20, y = 0.5f * (rect.min.y + rect.max.y);
@@ -314,7 +314,7 @@ TEST_CASE("an error under a row at the foot of the setup is scrolled to, once") 
 }
 
 TEST_CASE("the error stays with the row at fault: an edit that is wrong too drops the one before") {
-  WINDOW_OR_SKIP(bench, open_window(900, 1400));
+  WINDOW_OR_SKIP(bench, open_window(900, 1480));
   type_into(bench, "setup/num_heads", "7");
   type_into(bench, "setup/temperature", "-1");
   CHECK(bench.scenario().attention.num_heads == 8);
@@ -350,7 +350,7 @@ TEST_CASE("what has no result is not saved, and one sentence says so") {
 }
 
 TEST_CASE("Escape puts a refused value back, and a drag stays at the last value that there is a result for") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1600));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1700));
   type_into(bench, "setup/num_heads", "7");
   CHECK_FALSE(bench.session().error().empty());
   bench.ui->key("Escape");

@@ -96,7 +96,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a past is typed: its step appears before the scores, and its keys have names of their own") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1600, preset_scenario("random")));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1700, preset_scenario("random")));
   const std::size_t steps = shown_steps(bench.trace().options).size();
   CHECK_FALSE(bench.trace().tensors.present_key);
   bench.ui->click("setup/past_length").key("Ctrl+A").type("4");

@@ -50,7 +50,7 @@ TEST_CASE("a stroke too fast for the frames leaves no gap") {
 }
 
 TEST_CASE("a number of the input is set by hand, the output follows, and it can be forgotten") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1640));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1700));
   bench.ui->click(bench.ui->at("stage/result", 0.01f, 0.01f));
   REQUIRE(bench.selection().pinned);
   CHECK(bench.selection().pinned->tensor.id == TensorId::query);
@@ -93,7 +93,7 @@ TEST_CASE("a box is what lies between its corners, follows the mouse back, and i
 }
 
 TEST_CASE("ALiBi and a finite fill are chosen in the setup, and undo takes each back") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1600));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1700));
   bench.ui->click("setup/alibi/on");
   CHECK(bench.scenario().mask.alibi);
   REQUIRE(bench.trace().tensors.mask_bias);
@@ -109,7 +109,7 @@ TEST_CASE("ALiBi and a finite fill are chosen in the setup, and undo takes each 
 }
 
 TEST_CASE("a mask is shown and copied as booleans in either convention, and no number changes") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1600));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1700));
   const auto copied = [&] {
     bench.ui->click("menu/Edit").click("menu/Copy mask as booleans");
     const char* text = ImGui::GetClipboardText();

@@ -55,7 +55,7 @@ TEST_CASE("every row of the setup has a key, and the scenario's format has that 
       CHECK(std::ranges::find(keys, setup_key(setting.id), &ScenarioKey::path) != keys.end());
     }
   }
-  CHECK(rows.size() == 46);
+  CHECK(rows.size() == 47);
   CHECK(setup_key("setup/fill") == "mask.value");
   CHECK(setup_key("setup/head_dim") == "attention.head_dim");
   CHECK(setup_key("setup/fully_masked_rows") == "mask.fully_masked_rows");

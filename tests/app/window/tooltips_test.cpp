@@ -43,7 +43,7 @@ std::vector<std::string> silent_controls(WindowBench& bench, Wanted wanted) {
 }  // namespace
 
 TEST_CASE("every control of the window says what it is when the mouse rests on it") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1600));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1700));
   bench.ui->rasterise(false);
   bench.selection().step = Step::scores;
   bench.selection().pinned = CellRef{{TensorId::scores}, {0, 0, 6, 3}};

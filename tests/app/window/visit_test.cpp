@@ -14,7 +14,7 @@ namespace {
 // No frames where there is no EGL.
 VisitReport visit(const Scenario& scenario) {
   try {
-    return visit_window(scenario, 900, 1320, 2);
+    return visit_window(scenario, 900, 1400, 2);
   } catch (const Error& error) {
     if (error.status() != ExitStatus::no_display) throw;
     test::say_skipped(error.what());
