@@ -42,7 +42,7 @@ Report size_report(const AttentionInputs& inputs) {
   add("L", "query length", s.queries);
   add("P", "past length, keys of a cache", s.past, s.past > 0);
   add("S", "key length", s.new_keys());
-  add("S′", s.past == 0 ? "key length with appended columns" : "keys that a query may see", s.all_keys,
+  add("S′", s.past == 0 ? "key length with appended columns" : "all keys: past, own and appended", s.all_keys,
       s.all_keys != s.new_keys());
   add("E", "model width, embed_dim", s.embed_dim, mha);
   add("kdim", "width of key", o.kdim, mha && o.kdim != s.embed_dim);

@@ -31,7 +31,7 @@ constexpr auto drawn = std::to_array<DrawnTensor>({
     {Id::query, -1.0}, {Id::key}, {Id::value, 1.0}, {Id::q, -1.0}, {Id::k}, {Id::v, 1.0},
     {Id::q_heads, -1.0}, {Id::k_heads}, {Id::v_heads, 1.0}, {Id::q_normed, -1.0}, {Id::k_normed},
     {Id::q_rotary, -1.0}, {Id::k_rotary}, {Id::present_key}, {Id::present_value, 1.0},
-    {Id::scores, -0.5}, {Id::scaled_scores, -0.5}, {Id::position_bias, 1.0}, {Id::mask_bias, 0.4},
+    {Id::scores, -0.5}, {Id::scaled_scores, -0.5}, {Id::position_bias, 0.4}, {Id::mask_bias, 0.4},
     {Id::masked_scores, -0.5},
     {Id::attn_weights, -0.5}, {Id::dropped_weights, -0.5}, {Id::head_output}, {Id::concat},
     {Id::output_gate, 1.0}, {Id::gated_concat}, {Id::output},

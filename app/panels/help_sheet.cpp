@@ -23,7 +23,7 @@ constexpr struct {
     {"N", "batch: sequences computed at once"},
     {"L", "query length"},
     {"P", "past length, keys of a cache"},
-    {"S", "key length; S′ with a past and appended columns"},
+    {"S", "key length; S′ counts appended columns, too"},
     {"E", "embed_dim, the model's width (d_model)"},
     {"H", "heads"},
     {"G", "key/value heads (num_kv_heads)"},

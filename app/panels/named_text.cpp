@@ -20,7 +20,7 @@ constexpr struct {
                 {"L", "query length: number of query rows"},
                 {"P", "past length: keys and values of a cache"},
                 {"S", "key length: number of key rows"},
-                {"S′", "key length, with those of a past and appended rows"},
+                {"S′", "key length, with appended rows"},
                 {"E", "model width, embed_dim"},
                 {"H", "heads"},
                 {"G", "key/value heads"},

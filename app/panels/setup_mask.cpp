@@ -7,6 +7,7 @@
 #include "app/session/cell_editing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
+#include "core/attention/attention_sizes.h"
 #include "core/attention/score_scale.h"
 #include "core/scenario/mask_presets.h"
 #include "core/tensor/join.h"
@@ -189,8 +190,9 @@ void draw_setup_mask(SetupRows& rows) {
 
   // One number for the whole batch; values that a file gives per sequence or query are kept until typed over.
   std::optional<std::int64_t> valid_length;
-  std::string derived = rows.context().trace.tensors.k_heads
-                            ? std::to_string(rows.context().trace.tensors.k_heads->shape().size(2))
+  const Trace& trace = rows.context().trace;
+  std::string derived = trace.tensors.k_heads
+                            ? std::to_string(attention_sizes(trace.options, trace.tensors).keys)
                             : std::string();
   if (mask.valid_lens && !mask.valid_lens_per_query && !mask.valid_lens->empty() &&
       !mask.valid_lens->front().empty()) {

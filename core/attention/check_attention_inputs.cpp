@@ -105,7 +105,7 @@ void check_nonpad_kv_seqlen(const AttentionInputs& inputs, const AttentionSizes&
   require(wrong == numbers.end(),
           {"nonpad_kv_seqlen", "a length is out of range",
            wrong == numbers.end() ? "" : fmt::format("{} at cell {}", *wrong, wrong - numbers.begin()),
-           fmt::format("0 to S = {}", s.keys), "count the keys that are there, from the first on"});
+           fmt::format("0 to S = {}", s.keys), "it is the number of valid keys, counted from the first"});
 }
 
 // The past in the heads of k and v, and nothing that stands for keys that are not projected.
@@ -122,7 +122,7 @@ void check_past(const AttentionInputs& inputs) {
            "(N,G,P,D) and (N,G,P,Dv)", "a cache is kept by heads"});
   require(
       !t.static_k && !t.static_v,
-      {"past_key", "a past comes before keys that are projected, and static_k and static_v replace them",
+      {"past_key", "a past comes before projected keys and values, and static_k and static_v replace those",
        t.static_k ? "past_key and static_k" : "past_key and static_v", "one or the other", "leave one out"});
 }
 void check_past_shapes(const AttentionInputs& inputs, const AttentionSizes& s) {
@@ -273,8 +273,8 @@ void check_relative_bias(const AttentionInputs& inputs, const AttentionSizes& s)
   const std::string wrong = relative_bias_problem(*bias);
   require(wrong.empty(), {"relative_bias", wrong, "", "", ""});
   require(!inputs.tensors.nonpad_kv_seqlen,
-          {"relative_bias", "its distances are the same in every batch",
-           "nonpad_kv_seqlen, by which they differ", "one of them", "leave one out"});
+          {"relative_bias", "its distances are the same for the whole batch",
+           "nonpad_kv_seqlen, which moves the queries of each batch entry", "one of them", "leave one out"});
   const Shape expected{{"buckets", bias->buckets}, {"H", s.heads}};
   require(weight != nullptr, {name, "the parameter is missing", "", letters_and_sizes(expected),
                               "give it, or set relative_bias to null"});

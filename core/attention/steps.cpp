@@ -66,10 +66,12 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "between "
      "0 and 1, and what the heads have found is multiplied by it. A gate near 0 lets a head say nothing."},
     {Step::past, "Past", "what is not computed again? the keys and values of earlier tokens, from a cache",
-     "Kₕ ← [past_keyₕ; Kₕ]    Vₕ ← [past_valueₕ; Vₕ]",
-     "A model that writes a text token by token keeps the keys and values of the tokens before. They are put "
-     "in front of this pass's own, as they lie in the cache: normalised and rotated already. Positions of "
-     "this pass begin behind them."},
+     "present_keyₕ = [past_keyₕ; Kₕ]    present_valueₕ = [past_valueₕ; Vₕ]",
+     "A model that generates text token by token keeps the keys and values of earlier tokens in a cache. "
+     "They "
+     "are put before the new ones as they are: any norm and RoPE were applied when they were cached. RoPE "
+     "and "
+     "masks count on from the last of them."},
 }};
 
 static_assert([] {

@@ -236,20 +236,22 @@ void add_relative_bias(const AttentionInputs& inputs, Variants& variants) {
          fmt::format("--set attention.relative_bias.bidirectional={}", other.bidirectional),
          [other](AttentionInputs& theirs) { theirs.options.relative_bias = other; }});
   const auto with = [&](std::string text, auto number) {
-    Tensor theirs = *weight;
+    Tensor numbers = *weight;
     const Index heads = weight->shape().size(1);
-    for (Index i = 0; i < theirs.size(); ++i) theirs.set_flat(i, number(i / heads, i % heads));
-    variants.push_back({std::move(text), [table = shared_tensor(std::move(theirs))](AttentionInputs& inputs) {
-                          inputs.tensors.relative_bias_weight = table;
+    for (Index i = 0; i < numbers.size(); ++i) numbers.set_flat(i, number(i / heads, i % heads));
+    variants.push_back({std::move(text), [table = shared_tensor(std::move(numbers))](AttentionInputs& theirs) {
+                          theirs.tensors.relative_bias_weight = table;
                         }});
   };
   if (own.bidirectional) {
     const Index half = own.buckets / 2;
-    with("the distance of the relative bias is the query's place less the key's: its sides are exchanged",
-         [&](Index bucket, Index h) {
-           const bool moves = bucket != 0 && bucket != half && bucket < 2 * half;
-           return weight->at({moves ? (bucket + half) % (2 * half) : bucket, h});
-         });
+    with(
+        "the relative position is query − key, not key − query: the biases of keys before and after the "
+        "query are exchanged",
+        [&](Index bucket, Index h) {
+          const bool moves = bucket != 0 && bucket != half && bucket < 2 * half;
+          return weight->at({moves ? (bucket + half) % (2 * half) : bucket, h});
+        });
   }
   if (score_scale(o).scaled(1.0) != 1.0)
     with("the relative bias is scaled as the scores are", [&](Index bucket, Index h) {

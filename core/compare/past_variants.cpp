@@ -35,23 +35,21 @@ StageChange cached_keys_as(const std::function<Tensor(const Tensor& past)>& chan
 
 void add_past_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionOptions o = resolved_options(inputs);
-  const bool by_position = seen_by_position(o).bounds() || o.alibi;
+  const bool by_position = depends_on_distance(o);
   if (inputs.tensors.nonpad_kv_seqlen && by_position)
-    add_with_row_answers(
-        o,
-        {"nonpad_kv_seqlen blocks keys, and does not move the queries: query i stands at key i",
-         {masked_as_of([](Trace& other) {
-           TraceTensors& t = other.tensors;
-           if (!t.valid_lens) t.valid_lens = t.nonpad_kv_seqlen;
-           t.nonpad_kv_seqlen = nullptr;
-         })}},
-        variants);
+    add_with_row_answers(o,
+                         {"nonpad_kv_seqlen only blocks keys: the queries do not move to the last valid key",
+                          {masked_as_of([](Trace& other) {
+                            TraceTensors& t = other.tensors;
+                            if (!t.valid_lens) t.valid_lens = t.nonpad_kv_seqlen;
+                            t.nonpad_kv_seqlen = nullptr;
+                          })}},
+                         variants);
   if (!o.past_length || *o.past_length == 0) return;
   if (by_position && o.causal_alignment == CausalAlignment::top_left) {
     add_with_row_answers(
         o,
-        {"the masks that go by positions have no offset for the past: query i stands at key i, "
-         "not at i + P",
+        {"the causal mask, windows and biases ignore the past: query i stands at key i, not at i + P",
          {masked_as_of([](Trace& other) { other.options.past_length = 0; })}},
         variants);
     for (const Index off : {1, -1})
@@ -63,7 +61,7 @@ void add_past_variants(const AttentionInputs& inputs, ProgramVariants& variants)
           variants);
   }
   if (!has_rotary_embedding(o)) return;
-  variants.push_back({"the cached keys are rotated twice: they lie in the cache turned by their positions",
+  variants.push_back({"the cached keys are rotated twice: RoPE was applied to them before they were cached",
                       {cached_keys_as([rotation = rotation_of(o)](const Tensor& past) {
                         return rotary_embedding(past, rotation);
                       })}});

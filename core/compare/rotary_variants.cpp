@@ -107,7 +107,7 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
     add_rotations(variants,
                   plan.past == 0
                       ? fmt::format("rotary positions are counted from {}, not from 0", by)
-                      : fmt::format("the cache position is off by {}: rotary positions behind the past "
+                      : fmt::format("the cache position is off by {}: rotary positions after the past "
                                     "begin at {}, not at {}",
                                     by, static_cast<double>(plan.past) + by, plan.past),
                   [by](Turn& turn, bool) {

@@ -11,6 +11,7 @@
 #include "core/attention/multi_head_attention.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/reference_backend.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/tensor_readings.h"
 #include "core/tensor/error.h"

@@ -208,13 +208,13 @@ void GlForward::State::add_row_path() {
 void GlForward::State::add_norms() {
   const bool last = trace->options.qk_norm == QkNorm::per_head_after_rotary;
   const bool whole = trace->options.qk_norm == QkNorm::whole;
-  const auto add = [&](Index heads, Index tokens, const StorageBuffer& rows,
+  const auto add = [&](Index count, Index tokens, const StorageBuffer& rows,
                        const StorageBuffer& gains_of_rows, const StorageBuffer& normed) {
     add_qk_norm(work, programs,
                 {.norm = qk_norm_of(trace->options),
                  .whole = whole,
                  .batch = sizes.batch,
-                 .heads = heads,
+                 .heads = count,
                  .tokens = tokens,
                  .width = sizes.head_dim,
                  .rows = &rows,

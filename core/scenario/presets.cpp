@@ -122,7 +122,8 @@ std::span<const Preset> presets() {
        "a learned number for each head and distance, added to unscaled scores, as in T5's encoder",
        text(embedded::preset_relative_bias())},
       {"past", "Tokens in a cache",
-       "a past: keys and values of six earlier tokens come from a cache, and are not computed again",
+       "a KV cache: keys and values of six earlier tokens, here random numbers, come before those of the "
+       "text",
        text(embedded::preset_past())},
   }};
   return all;

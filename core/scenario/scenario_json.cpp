@@ -19,6 +19,7 @@
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {

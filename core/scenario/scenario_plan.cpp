@@ -525,6 +525,10 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
     wrong.check(problem.empty(), "attention.relative_bias." + problem);
   }
   wrong.check(
+      !o.sliding_window || !(o.window_left || o.window_right),
+      "mask.sliding_window and mask.window_left or window_right exclude each other: both are the window; "
+      "leave one out");
+  wrong.check(
       a.sink.size() <= 1 || static_cast<Index>(a.sink.size()) == o.num_heads,
       fmt::format("attention.sink has {} numbers, num_heads is {}: write one number for every head, or "
                   "one for each",

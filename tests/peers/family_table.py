@@ -15,10 +15,10 @@ WORDS = {"EQUAL": "equal", "UNKNOWN": "equal", "WARNED": "equal", "TOLD": "told"
 WORST_FIRST = ["different", "refused", "told", "equal", "not judged"]
 MEANING = {
     "equal": "Weights within 1e-5 and the output within 1e-4 of transformers' own, in every layer and head that could be compared.",
-    "told": "Computed, and at least one layer differs; a warning says why.",
+    "told": "All layers are computed, at least one differs, and a warning says so.",
     "refused": "At least one layer is not computed; a sentence says why.",
     "different": "At least one layer differs without a word.",
-    "not judged": "Layers that Headwise sees, of models whose own weights could not be seen.",
+    "not judged": "Layers that Headwise sees, in models whose attention weights transformers does not return.",
 }
 
 
@@ -54,8 +54,8 @@ def main():
     import transformers
     print("# Families of models\n")
     print("What `headwise` makes of the attention layers of each family of models that transformers can make, held against transformers' own")
-    print("eager attention on small random models. A family stands where its worst layer does. Made by tests/peers/family_table.py with")
-    print(f"transformers {transformers.__version__} on {datetime.date.today()}: {counts}.")
+    print("eager attention on small random models. A family is listed by its worst layer; the number behind a name counts its layers. Made by")
+    print(f"tests/peers/family_table.py with transformers {transformers.__version__} on {datetime.date.today()}: {counts}.")
     for word in ["equal", "told", "refused", "different", "not judged"]:
         if not rows[word]:
             continue
@@ -64,7 +64,7 @@ def main():
             names = ", ".join(f"{family}\N{NO-BREAK SPACE}({total})" for family, _, total, _ in rows[word]) + "."
             print(textwrap.fill(names, 140, break_long_words=False, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " "))
             continue
-        print("| family | equal layers | what is said of the first other one |\n| --- | --- | --- |")
+        print("| family | equal layers | what is said of the first layer that is not equal |\n| --- | --- | --- |")
         for family, equal, total, reason in rows[word]:
             print(f"| {family} | {equal} of {total} | {reason} |")
 

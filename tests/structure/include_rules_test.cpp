@@ -32,7 +32,7 @@ const std::map<std::string, Room> rooms{
     {"core/fused", {3240, {"core/tensor", "core/attention"}}},
     {"core/gpu", {4600, {"core/tensor", "core/attention"}}},
     {"core/model", {9370, {"core/tensor", "core/attention", "core/files"}}},
-    {"core/scenario", {6480, {"core/tensor", "core/attention", "core/files", "core/model"}}},
+    {"core/scenario", {6490, {"core/tensor", "core/attention", "core/files", "core/model"}}},
     {"core/backend",
      {1280, {"core/tensor", "core/attention", "core/files", "core/fused", "core/gpu", "core/scenario"}}},
     {"core/lessons",

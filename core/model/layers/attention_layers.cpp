@@ -376,7 +376,7 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
   for (const LayerArray& array : arrays_of_layer(layer))
     if (const ArrayInfo* const info = files.find(array.name)) layer.arrays.emplace(array.name, *info);
   for (const std::vector<std::string>* norms : {&layer.q_norms, &layer.k_norms})
-    for (const std::string& name : *norms) layer.arrays.emplace(name, *files.find(name));
+    for (const std::string& norm : *norms) layer.arrays.emplace(norm, *files.find(norm));
   return layer;
 }
 

@@ -212,9 +212,10 @@ void read_rotary(const Reading& read) {
     read.warn(fmt::format("this model's rotary positions are not computed: {}", rotary.unsupported));
   // With a share of the columns a scenario has the frequencies as numbers, which follow no length.
   if (rotary.scaling && rotary.share < 1.0)
-    if (const auto most = rotary_scaling_limit(*rotary.scaling))
+    if (const auto longest = rotary_scaling_limit(*rotary.scaling))
       read.attention.limits.push_back(
-          {*most, fmt::format("rope_scaling: beyond {} tokens the model rotates by other frequencies", *most)});
+          {*longest,
+           fmt::format("rope_scaling: beyond {} tokens the model rotates by other frequencies", *longest)});
   if (rotary_width(rotary, read.layer.q_rows / *read.layer.num_heads) > 0)
     read.attention.rotary = std::move(rotary);
   else

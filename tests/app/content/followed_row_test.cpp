@@ -100,8 +100,8 @@ TEST_CASE("of a sink the softmax says what it takes of the followed row") {
 TEST_CASE("with a past it is said where the followed row stands") {
   const TracedScenario given =
       traced({"inputs.source=text", "inputs.text=the cat saw the dog", "inputs.past_length=6"});
-  CHECK_CONTAINS(said(given, Step::past, 2, 1), "The cache holds the keys of 6 earlier tokens; ");
-  CHECK_CONTAINS(said(given, Step::past, 2, 1), "stands behind them, at position 8.");
+  CHECK_CONTAINS(said(given, Step::past, 2, 1), "The cache holds the keys and values of 6 earlier tokens; ");
+  CHECK_CONTAINS(said(given, Step::past, 2, 1), "comes after them, at position 8.");
 }
 
 TEST_CASE("without an input projection nothing is said of one, and rows without numbers say so") {

@@ -198,7 +198,7 @@ TEST_CASE("a past that does not fit is refused with the reason") {
   inputs = behind_past(few_tokens());
   inputs.tensors.static_k = random_tensor({{"N", 2}, {"G", 2}, {"S", 5}, {"D", 4}}, "static_k");
   CHECK(refusal_of(inputs) ==
-        "past_key: a past comes before keys that are projected, and static_k and static_v replace them: got "
+        "past_key: a past comes before projected keys and values, and static_k and static_v replace those: got "
         "past_key and static_k; expected one or the other; leave one out");
 }
 
@@ -206,8 +206,8 @@ TEST_CASE("lengths of a cache that cannot be are refused") {
   CHECK(refusal_of(of_lengths(few_tokens(), {5, 0})) == "accepted");
   CHECK(
       refusal_of(of_lengths(few_tokens(), {5, 6})) ==
-      "nonpad_kv_seqlen: a length is out of range: got 6 at cell 1; expected 0 to S = 5; count the keys that "
-      "are there, from the first on");
+      "nonpad_kv_seqlen: a length is out of range: got 6 at cell 1; expected 0 to S = 5; it is the number of "
+      "valid keys, counted from the first");
   CHECK(
       refusal_of(of_lengths(few_tokens(), {-1, 2})).starts_with("nonpad_kv_seqlen: a length is out of range"));
   CHECK(refusal_of(of_lengths(few_tokens(), {5, 2, 3})).starts_with("nonpad_kv_seqlen: "));

@@ -330,7 +330,7 @@ TEST_CASE("a relative bias that is missing, of the other buckets, turned round o
     }
   changed = inputs;
   changed.tensors.relative_bias_weight = std::make_shared<const Tensor>(table);
-  CHECK_CONTAINS(causes_when(inputs, changed), "its sides are exchanged");
+  CHECK_CONTAINS(causes_when(inputs, changed), "the relative position is query − key");
   table = *inputs.tensors.relative_bias_weight;
   for (Index i = 0; i < table.size(); ++i) table.set_flat(i, table.flat(i) / std::sqrt(3.0));
   changed.tensors.relative_bias_weight = std::make_shared<const Tensor>(table);
@@ -373,7 +373,7 @@ TEST_CASE("cached keys that are rotated twice, and positions that miss the past,
   for (Index l = 0; l < 5; ++l)
     for (Index s = 0; s < 7; ++s) blocked.set_flat(7 * l + s, s > l ? 1.0 : 0.0);
   changed.tensors.attn_mask = std::make_shared<const Tensor>(std::move(blocked));
-  CHECK_CONTAINS(causes_when(inputs, changed), "have no offset for the past");
+  CHECK_CONTAINS(causes_when(inputs, changed), "ignore the past: query i stands at key i");
 }
 
 TEST_CASE("a cache position that is off by one is told, in the masks and in the rotary positions") {
@@ -389,7 +389,7 @@ TEST_CASE("a cache position that is off by one is told, in the masks and in the 
     for (Index d = 0; d < 4; ++d) moved.set_flat(4 * row + d, turned.flat(d));
   }
   changed.tensors.past_key = std::make_shared<const Tensor>(std::move(moved));
-  CHECK_CONTAINS(causes_when(inputs, changed), "rotary positions behind the past begin at 3, not at 2");
+  CHECK_CONTAINS(causes_when(inputs, changed), "rotary positions after the past begin at 3, not at 2");
 
   inputs.options.rotary_base.reset();
   inputs.options.alibi = true;

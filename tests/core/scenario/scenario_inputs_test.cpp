@@ -119,8 +119,8 @@ TEST_CASE("attention.sink becomes the array sinks, which a given one replaces an
     CHECK_NOTHROW(reference_forward(both.attention));
   }
   CHECK_CONTAINS(
-      refusal_line([] { inputs_of(R"({"attention":{"embed_dim":8,"num_heads":4,"sink":[1,2]}})"); },
-                   ExitStatus::usage),
+      test::refusal_line([] { inputs_of(R"({"attention":{"embed_dim":8,"num_heads":4,"sink":[1,2]}})"); },
+                         ExitStatus::usage),
       "attention.sink has 2 numbers, num_heads is 4: write one number for every head, or one for each");
 }
 
@@ -145,14 +145,14 @@ TEST_CASE("inputs.past_length draws a past, which arrays replace, and its keys h
     CHECK(attention_sizes(replaced.attention).past == 7);
     const GivenArrays alone{{"past_key", past(7)}};
     CHECK_CONTAINS(
-        refusal_line([&] { make_scenario_inputs(scenario_from_json(json, "test"), DType::f64, alone); },
-                     ExitStatus::input),
+        test::refusal_line([&] { make_scenario_inputs(scenario_from_json(json, "test"), DType::f64, alone); },
+                           ExitStatus::input),
         "past_key is given without past_value: both or neither");
   }
   const GivenArrays lens{
       {"nonpad_kv_seqlen", std::make_shared<const Tensor>(Shape{{"N", 1}}, std::vector<std::int64_t>{2})}};
   CHECK_CONTAINS(
-      refusal_line(
+      test::refusal_line(
           [&] {
             make_scenario_inputs(scenario_from_json(R"({"inputs":{"past_length":2}})", "test"), DType::f64,
                                  lens);
@@ -161,10 +161,22 @@ TEST_CASE("inputs.past_length draws a past, which arrays replace, and its keys h
       "inputs.past_length and nonpad_kv_seqlen exclude each other: both say where the queries stand");
 }
 
+TEST_CASE("a window that is given twice, and buckets that cannot be, contradict a scenario itself") {
+  CHECK_CONTAINS(test::refusal_line([] { inputs_of(R"({"mask":{"sliding_window":3,"window_right":0}})"); },
+                                    ExitStatus::usage),
+                 "mask.sliding_window and mask.window_left or window_right exclude each other");
+  CHECK_CONTAINS(test::refusal_line([] { inputs_of(R"({"attention":{"relative_bias":{"buckets":3}}})"); },
+                                    ExitStatus::usage),
+                 "attention.relative_bias.buckets = 3: expected 4 to");
+  CHECK_CONTAINS(test::refusal_line([] { inputs_of(R"({"attention":{"relative_bias":{"max_distance":8}}})"); },
+                                    ExitStatus::usage),
+                 "attention.relative_bias.max_distance = 8");
+}
+
 TEST_CASE("a past that does not fit into memory is refused before it is made") {
-  CHECK_CONTAINS(
-      refusal_line([] { inputs_of(R"({"inputs":{"past_length":9000000000000000000}})"); }, ExitStatus::memory),
-      "it would not fit in memory: got more than 8.0 EiB");
+  CHECK_CONTAINS(test::refusal_line([] { inputs_of(R"({"inputs":{"past_length":9000000000000000000}})"); },
+                                    ExitStatus::memory),
+                 "it would not fit in memory: got more than 8.0 EiB");
 }
 
 TEST_CASE("cross-attention: one memory is key and value, unless their widths differ") {
