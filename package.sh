@@ -8,8 +8,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # What a wheel must not bring along: OpenGL is the driver's, and X has to be that of the desktop's other programs. A bare system has no
 # X libraries, which cairo and GLFW ask for even where nothing is shown: it gets ours (assets/package/start.sh).
-wheel_x_libraries=(libX11.so.6 libXext.so.6 libXrender.so.1 libxcb.so.1 libxcb-shm.so.0 libxcb-render.so.0 libXau.so.6 libXdmcp.so.6
-                   libbsd.so.0 libmd.so.0)
+wheel_spare_libraries=(libX11.so.6 libXext.so.6 libXrender.so.1 libxcb.so.1 libxcb-shm.so.0 libxcb-render.so.0 libXau.so.6
+                       libXdmcp.so.6 libbsd.so.0 libmd.so.0)
+# Systems without Python may lack this one too, which fontconfig asks for. Debian 12's wants GLIBC_2.36, more than a wheel may.
+tar_spare_library=libexpat.so.1
 wheel_platform=manylinux_2_35_x86_64
 
 # What builds wheels, from PyPI, in an environment of its own.
@@ -21,6 +23,23 @@ fetch_wheel_tools() {
   rm -rf "$tools"
   /usr/bin/python3 -m venv "$tools" && "$tools/bin/pip" install --quiet --requirement "$root/third_party/wheel_tools.txt" && return 0
   rm -rf "$tools"
+  return 1
+}
+
+# add_spare_library NAME FOLDER: this system's library of that name, in a folder of its own.
+add_spare_library() {
+  mkdir -p "$2/$1"
+  cp -L "$(ldconfig -p | awk -v name="$1" '$1 == name && /x86-64/ { print $NF; exit }')" "$2/$1/"
+}
+
+# check_needed FOLDER: its programs and libraries need one another, and what every system with glibc has.
+check_needed() {
+  local folder=$1 missing
+  missing=$(find "$folder" -type f \( -name 'headwise-program' -o -name '*.so.*' \) -exec objdump -p {} + |
+    awk '$1 == "NEEDED" { print $2 }' | sort -u |
+    grep -vxF -f <(find "$folder" -name '*.so.*' -printf '%f\n'; printf '%s\n' ld-linux-x86-64.so.2 libc.so.6 libm.so.6 libdl.so.2 \
+      libpthread.so.0 librt.so.1 libgcc_s.so.1 libstdc++.so.6 libz.so.1)) || return 0
+  say "neither brought along nor of every system:" $missing
   return 1
 }
 
@@ -38,11 +57,7 @@ package_wheel() {
   rm "$made"/headwise-*.whl
   unpacked=$(echo "$made"/headwise-*)
   licences=$(echo "$unpacked"/headwise-*.dist-info/licenses)
-  for library in "${wheel_x_libraries[@]}"; do
-    mkdir -p "$unpacked/headwise/spare_libraries/$library"
-    cp -L "$(ldconfig -p | awk -v name="$library" '$1 == name && /x86-64/ { print $NF; exit }')" \
-      "$unpacked/headwise/spare_libraries/$library/"
-  done
+  for library in "${wheel_spare_libraries[@]}"; do add_spare_library "$library" "$unpacked/headwise/spare_libraries"; done
   mv "$unpacked/headwise/bin/headwise" "$unpacked/headwise/bin/headwise-program"
   install -m 755 "$root/assets/package/start.sh" "$unpacked/headwise/bin/headwise"
   # What is brought along has licences of its own.
@@ -52,7 +67,7 @@ package_wheel() {
   done
   "$tools/bin/wheel" pack --dest-dir "$made" "$unpacked" >/dev/null
   said=$(PATH="$tools/bin:$PATH" "$tools/bin/auditwheel" repair --plat "$wheel_platform" --wheel-dir "$root/build/package" \
-    "${wheel_x_libraries[@]/#/--exclude=}" --exclude "libGL*" --exclude "libEGL*" "$made"/headwise-*.whl 2>&1) ||
+    "${wheel_spare_libraries[@]/#/--exclude=}" --exclude "libGL*" --exclude "libEGL*" "$made"/headwise-*.whl 2>&1) ||
     { printf '%s\n' "$said" >&2; return 1; }
   rm -rf "$made"
   say "made $(ls "$root"/build/package/headwise-*.whl)"
@@ -73,9 +88,11 @@ package_tar() {
   cmake --install "$root/build/release" --prefix "$folder" >/dev/null
   mkdir -p "$folder/lib/headwise"
   mv "$made/unpacked/headwise/bin" "$made/unpacked/headwise/spare_libraries" "$folder/lib/headwise/"
+  add_spare_library "$tar_spare_library" "$folder/lib/headwise/spare_libraries"
   mv "$made/unpacked/headwise.libs" "$folder/lib/"
   mv "$made"/unpacked/headwise-*.dist-info/licenses "$folder/share/doc/headwise/licences"
   ln -sf ../lib/headwise/bin/headwise "$folder/bin/headwise"
+  check_needed "$folder"
   tar -C "$made" --sort=name --mtime="@$(git -C "$root" log -1 --format=%ct)" --owner=0 --group=0 --numeric-owner --mode=go=u-w \
     -cJf "$root/build/package/$name.tar.xz" "$name"
   rm -rf "$made"

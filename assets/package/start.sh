@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts the program beside it. A system without a desktop may lack X's libraries, which cairo and GLFW ask for even where nothing is
-# shown: those that are missing are taken from here.
+# Starts the program beside it. A system without a desktop may lack libraries that cairo, fontconfig and GLFW ask for, expat and those of
+# X, even where nothing is shown: those that are missing are taken from here.
 here=$0
 if [ -h "$here" ]; then here=$(readlink -f "$here"); fi
 here=${here%/*}
