@@ -135,7 +135,6 @@ Index strongest_key(std::span<const float> row) {
 
 HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredToken> tokens) {
   const TransformerConfig& config = transformer.config();
-  const SeenKeys seen{config.is_causal, config.sliding_window};
   HeadSurvey survey;
   survey.num_layers = config.num_layers;
   survey.num_heads = config.num_heads;
@@ -157,6 +156,8 @@ HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredTo
     Tensor pictures = Tensor::unwritten(Shape{{"H", heads}, {"L", side}, {"S", side}}, DType::f32);
     const float* const maps = weights->values<float>().data();
     float* const drawn = pictures.values<float>().data();
+    const TransformerHeads& seen_in = config.attention[static_cast<std::size_t>(layer)];
+    const SeenKeys seen{seen_in.is_causal, seen_in.sliding_window};
     run_tasks(heads, available_threads(), [&](Index head, int) {
       const auto number = static_cast<std::size_t>(layer * heads + head);
       survey.heads[number] = {layer, head, head_scores(*weights, 0, head, tokens, seen)};

@@ -193,6 +193,10 @@ void read_rotary(const Reading& read) {
                                                 (turned.is_boolean() && !turned.get<bool>());
     if (skipped) return;
   }
+  const auto leave_out = [&](const std::string& why) {
+    read.attention.leaves_rotary_out = true;
+    read.warn("rotary positions are left out: " + why);
+  };
   const Json& kind = read.of_layer("layer_types");
   ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.place(),
                                          kind.is_string() ? kind.get<std::string>() : "");
@@ -203,9 +207,8 @@ void read_rotary(const Reading& read) {
     const Index width = read.settings.whole("rotary_dim", 64, most_window);
     rotary.share = static_cast<double>(width) / head_dim(read.layer);
     if (width < 2 || rotary.share > 1.0 || read.settings.at("rotary_dim").is_null())
-      return read.warn(
-          fmt::format("rotary positions are left out: config.json: rotary_dim = {} of {} columns",
-                      json_as_written(read.settings.at("rotary_dim"), 40), head_dim(read.layer)));
+      return leave_out(fmt::format("config.json: rotary_dim = {} of {} columns",
+                                   json_as_written(read.settings.at("rotary_dim"), 40), head_dim(read.layer)));
   }
   if (read.type.positions == InnerPositions::rotary_neighbours) rotary.pairs = RotaryPairs::neighbours;
   if (!rotary.unsupported.empty())
@@ -219,9 +222,8 @@ void read_rotary(const Reading& read) {
   if (rotary_width(rotary, read.layer.q_rows / *read.layer.num_heads) > 0)
     read.attention.rotary = std::move(rotary);
   else
-    read.warn(
-        fmt::format("rotary positions are left out: they rotate pairs of columns, and a share of {:g} of {} "
-                    "columns is not an even number",
+    leave_out(
+        fmt::format("they rotate pairs of columns, and a share of {:g} of {} columns is not an even number",
                     rotary.share, head_dim(read.layer)));
 }
 

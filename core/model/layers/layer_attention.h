@@ -20,6 +20,7 @@ struct LengthLimit {
 
 struct LayerAttention : LayerOptions, PositionOptions {
   std::optional<ModelRotary> rotary;  // nullopt: q and k are not rotated
+  bool leaves_rotary_out = false;     // the model rotates them, in a way that is not computed here
   // What the model's attention has and this does not, one line each; empty if both are the same.
   std::vector<std::string> warnings;
   std::vector<LengthLimit> limits;

@@ -76,6 +76,7 @@ Rows TokenEmbeddings::rows(std::span<const TokenId> ids) const {
     const bool is_padding = config_.padding_id && id == *config_.padding_id;
     positions_->copy_row(is_padding ? *config_.padding_id : position++, row_of(positions, i));
   }
+  if (config_.embedding_factor != 1.0) x *= static_cast<float>(config_.embedding_factor);
   if (first_projection_) x = apply_linear(*first_projection_, x);
   if (positions_) x += positions;
   if (config_.positions == PositionKind::sinusoidal) add_sinusoids(x);
@@ -117,6 +118,8 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
   if (!tied && own.empty()) no_head(std::string(head->decoder));
   auto made = std::make_unique<LmHead>();
   made->activation_ = head->is_gelu ? Activation::gelu : config.activation;
+  made->factor_ = config.logits_factor;
+  made->cap_ = config.logits_cap;
   std::string bias = found(head->bias);
   if (!head->dense.empty()) {
     // The norm and the bias are in the same module as the dense layer.
@@ -160,6 +163,8 @@ Rows LmHead::logits(const Rows& last_hidden) const {
                                                     .in = decoder_->width()},
                                                    x);
   }
+  logits *= static_cast<float>(factor_);
+  if (cap_ > 0.0) logits = (logits.array() / static_cast<float>(cap_)).tanh() * static_cast<float>(cap_);
   return logits;
 }
 
@@ -325,7 +330,7 @@ TensorPtr Transformer::layer_input(Index layer, const Tensor& hidden_state) cons
   if (is_there &&
       !blocks_[static_cast<std::size_t>(layer)]) {  // for a block that is not kept, only the norm is read
     lock.unlock();
-    if (config_.norm_place != NormPlace::before) return as_tensor(x);
+    if (config_.norm_place != NormPlace::before || config_.names->attention_norm.empty()) return as_tensor(x);
     const std::string norm =
         fmt::format("{}.{}", layers_[static_cast<std::size_t>(layer)].name, config_.names->attention_norm);
     return as_tensor(normalised(read_norm(config_, *files_, norm, config_.embed_dim), x));

@@ -64,7 +64,8 @@ class LmHead {
   std::optional<TransformerLinear> dense_;
   std::optional<Normalisation> norm_;  // nullopt: `dense_` is a projection, without activation
   std::shared_ptr<const WeightRows> decoder_;
-  TensorPtr bias_;  // (V); null: none
+  TensorPtr bias_;                   // (V); null: none
+  double factor_ = 1.0, cap_ = 0.0;  // of the logits; 0: no cap
 };
 
 // Immutable once created: its functions may be called by several threads at once. Weights that it does not

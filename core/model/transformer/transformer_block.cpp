@@ -137,6 +137,8 @@ double activated(Activation activation, double x) {
       return x / (1.0 + std::exp(-1.702 * x));
     case Activation::relu:
       return x < 0.0 ? 0.0 : x;  // NaN stays
+    case Activation::relu_squared:
+      return x < 0.0 ? 0.0 : x * x;
     case Activation::silu:
       return x / (1.0 + std::exp(-x));
   }
@@ -146,19 +148,20 @@ double activated(Activation activation, double x) {
 // Query rows of a task: their scores against 4096 keys are half a MiB.
 constexpr Index rows_at_once = 32;
 
-// In a row of scores, those of keys [first, end) become weights, the others 0.
-void softmax_row(Eigen::Ref<Eigen::RowVectorXd> row, Index first, Index end) {
+// In a row of scores, those of keys [first, end) become weights, the others 0; −∞ is no sink.
+void softmax_row(Eigen::Ref<Eigen::RowVectorXd> row, Index first, Index end, double sink) {
   row.head(first).setZero();
   row.tail(row.size() - end).setZero();
   auto seen = row.segment(first, end - first);
-  const double largest = seen.maxCoeff<Eigen::PropagateNaN>();
+  const double largest = std::max(seen.maxCoeff<Eigen::PropagateNaN>(), sink);
   seen = (seen.array() - largest).exp();
-  seen /= seen.sum();
+  seen /= seen.sum() + std::exp(sink - largest);
 }
 
 }  // namespace
 
 Rows normalised(const Normalisation& norm, const Rows& x) {
+  if (!norm.gain) return x;
   Rows y(x.rows(), x.cols());
   const auto vector = [&](const TensorPtr& tensor) {
     return Eigen::Map<const Eigen::RowVectorXf>(tensor->values<float>().data(), x.cols()).cast<double>().array();
@@ -169,7 +172,7 @@ Rows normalised(const Normalisation& norm, const Rows& x) {
     const double mean = norm.centred ? from.sum() / width : 0.0;
     const double variance = (from.array() - mean).square().sum() / width;
     const double factor = 1.0 / std::sqrt(variance + norm.epsilon);
-    const auto scaled = (from.array() - mean) * factor * vector(norm.gain);
+    const auto scaled = (from.array() - mean) * factor * (vector(norm.gain) + norm.offset);
     if (norm.bias)
       y.row(row) = (scaled + vector(norm.bias)).cast<float>();
     else
@@ -198,7 +201,7 @@ Rows feed_forward(const FeedForward& parts, const Rows& x) {
 }
 
 Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const Rows& v,
-            std::span<const double> gains, float* attn_weights) {
+            std::span<const double> gains, float* attn_weights, const Tensor* sinks) {
   const Index L = q.rows(), H = layout.heads, D = layout.head_dim, Dv = layout.v_head_dim;
   Rows concat(L, H * Dv);
   const Index blocks = (L + rows_at_once - 1) / rows_at_once;
@@ -210,12 +213,14 @@ Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const 
     const Index keys = layout.is_causal ? first + count : L;
     RowMatrix<double> exact =
         blockwise_product(q.block(first, h * D, count, D), k.block(0, g * D, keys, D).transpose()) * scale;
+    if (layout.softcap > 0.0) exact = layout.softcap * (exact.array() / layout.softcap).tanh();
     for (Index r = 0; r < count; ++r) {
       const Index i = first + r, window = layout.sliding_window.value_or(L);
       for (Index j = 0; j < keys && !layout.alibi_slopes.empty(); ++j)
         exact(r, j) += alibi_bias(layout.alibi_slopes[static_cast<std::size_t>(h)], i - j, layout.is_causal);
       const Index end = layout.is_causal ? i + 1 : std::min(keys, i + std::min(window, L));
-      softmax_row(exact.row(r), std::max<Index>(0, i - std::min(window, L) + 1), end);
+      softmax_row(exact.row(r), std::max<Index>(0, i - std::min(window, L) + 1), end,
+                  sinks ? sinks->flat(h) : -HUGE_VAL);
     }
     const Rows weights = exact.cast<float>();
     const double gain = gains.empty() ? 1.0 : gains[static_cast<std::size_t>(h)];
@@ -257,6 +262,10 @@ void check_linear(const ModelFiles& files, const std::string& name, Index out, I
   if (has_bias(files, name, biases)) expect_array(files, name + "bias", {out});
 }
 
+bool shares_norm(const TransformerConfig& config) {
+  return config.is_parallel && config.names->shares_norm;
+}
+
 // What layer_problem does not check: the width of v's weights, the output projection, biases.
 void check_attention(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   const ModelFamily& family = *layer.family;
@@ -275,11 +284,25 @@ void check_attention(const TransformerConfig& config, const ModelFiles& files, c
   if (config.has_output_projection) check(family.output, E, config.num_heads * config.v_head_dim);
 }
 
-// The norms of a block. The second belongs to the feed-forward part.
-std::vector<std::string_view> norms_of(const TransformerConfig& config) {
-  if (config.norm_place == NormPlace::none) return {};
-  if (config.feed_forward_dim == 0) return {config.names->attention_norm};
-  return {config.names->attention_norm, config.names->feed_forward_norm};
+struct NamedNorm {
+  std::string_view name;
+  Normalisation TransformerBlock::*norm;
+};
+
+// The norms that a block has arrays of.
+std::vector<NamedNorm> norms_of(const TransformerConfig& config) {
+  const TransformerNames& names = *config.names;
+  std::vector<NamedNorm> norms;
+  if (config.norm_place == NormPlace::none) return norms;
+  norms = {{names.attention_norm, &TransformerBlock::attention_norm},
+           {names.attention_output_norm, &TransformerBlock::attention_output_norm}};
+  if (config.feed_forward_dim > 0) {
+    if (!shares_norm(config))
+      norms.push_back({names.feed_forward_norm, &TransformerBlock::feed_forward_norm});
+    norms.push_back({names.feed_forward_output_norm, &TransformerBlock::feed_forward_output_norm});
+  }
+  std::erase_if(norms, [](const NamedNorm& each) { return each.name.empty(); });
+  return norms;
 }
 
 // The arrays named by the attention layer's family, and those next to them.
@@ -299,10 +322,11 @@ std::set<std::string> known_arrays(const TransformerConfig& config, const ModelF
   if (config.feed_forward_dim > 0)
     for (const std::string_view stem : {names.feed_in, names.feed_gate, names.feed_out})
       add_linear(stem, config.feed_forward_biases);
-  for (const std::string_view norm : norms_of(config)) {
-    known.insert(norm_gain_name(files, in_block(layer, norm)));
-    known.insert(norm_bias_name(files, in_block(layer, norm)));
+  for (const NamedNorm& each : norms_of(config)) {
+    known.insert(norm_gain_name(files, in_block(layer, each.name)));
+    known.insert(norm_bias_name(files, in_block(layer, each.name)));
   }
+  known.insert(layer.sinks);
   known.insert(layer.q_norms.begin(), layer.q_norms.end());
   known.insert(layer.k_norms.begin(), layer.k_norms.end());
   for (const std::string_view buffer : names.buffers) known.insert(in_block(layer, buffer));
@@ -321,11 +345,11 @@ void check_nothing_else(const TransformerConfig& config, const ModelFiles& files
   }
 }
 
-// x (L,heads·D) on its way to the scores: normalised and rotated by its positions, where the block asks for
+// x (L,heads·D) on its way to the scores: normalised and rotated by its positions, where the layer asks for
 // it (core/attention/score_path.h).
-Rows on_path(const TransformerConfig& config, const LayerOptions& options, const TensorPtr& weight,
-             const Rows& x, Index heads) {
-  if (!options.qk_norm && !config.rotation) return x;
+Rows on_path(const TransformerHeads& layout, const TensorPtr& weight, const Rows& x, Index heads) {
+  const LayerOptions& options = layout.norms;
+  if (!options.qk_norm && !layout.rotation) return x;
   const Norm norm{options.qk_norm_kind, options.qk_norm_epsilon, options.qk_norm_offset};
   Tensor joined = Tensor::unwritten(Shape{{"N", 1}, {"L", x.rows()}, {"H·D", x.cols()}}, DType::f32);
   matrix<float>(joined) = x;
@@ -335,7 +359,7 @@ Rows on_path(const TransformerConfig& config, const LayerOptions& options, const
   normalise(QkNorm::whole, joined);
   Tensor rows = split_heads(joined, heads, "H", "D");
   normalise(QkNorm::per_head, rows);
-  if (config.rotation) rows = rotary_embedding(rows, config.rotation);
+  if (layout.rotation) rows = rotary_embedding(rows, layout.rotation);
   normalise(QkNorm::per_head_after_rotary, rows);
   return matrix<float>(merge_heads(rows, nullptr, "H·D"));
 }
@@ -355,7 +379,7 @@ Normalisation read_norm(const TransformerConfig& config, const ModelFiles& files
   const std::string bias = norm_bias_name(files, norm);
   return {read_f32(files, norm_gain_name(files, norm), {width}),
           bias.empty() ? nullptr : read_f32(files, bias, {width}), config.norm_epsilon,
-          config.norm == NormKind::layer};
+          config.norm == NormKind::layer, config.names->norm_offset};
 }
 
 TransformerLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in,
@@ -382,7 +406,7 @@ void check_block(const TransformerConfig& config, const ModelFiles& files, const
   }
   check_attention(config, files, layer);
   const TransformerNames& names = *config.names;
-  for (const std::string_view norm : norms_of(config)) check_norm(config, files, in_block(layer, norm), E);
+  for (const NamedNorm& each : norms_of(config)) check_norm(config, files, in_block(layer, each.name), E);
   if (config.feed_forward_dim > 0) {
     const Index feed_in_rows = config.feed_forward_dim * (names.gate_is_in_feed_in ? 2 : 1);
     for (const std::string_view in : {names.feed_in, names.feed_gate})
@@ -440,12 +464,14 @@ TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& f
                .bias = as_f32(parameters["out_proj.bias"]),
                .out = E,
                .in = config.num_heads * config.v_head_dim};
-  block.options = layer_attention(layer);
+  const auto number = static_cast<std::size_t>(layer.number);
+  block.heads = config.attention.at(std::min(number, config.attention.size() - 1));
+  block.sinks = as_f32(parameters["sinks"]);
   block.q_norm = as_f32(parameters["q_norm.weight"]);
   block.k_norm = as_f32(parameters["k_norm.weight"]);
-  const std::vector<std::string_view> norms = norms_of(config);
-  if (!norms.empty()) block.attention_norm = read_norm(config, files, in_block(layer, norms[0]), E);
-  if (norms.size() > 1) block.feed_forward_norm = read_norm(config, files, in_block(layer, norms[1]), E);
+  for (const auto& [name, norm] : norms_of(config))
+    block.*norm = read_norm(config, files, in_block(layer, name), E);
+  if (shares_norm(config)) block.feed_forward_norm = block.attention_norm;
   if (config.feed_forward_dim > 0) block.feed = read_feed_forward(config, files, layer);
   const TensorPtr none;
   block.bytes =
@@ -459,30 +485,34 @@ Rows attention_input(const TransformerConfig& config, const TransformerBlock& bl
   return config.norm_place == NormPlace::before ? normalised(block.attention_norm, x) : x;
 }
 
+namespace {
+
+// What a part of the block gives, as it is added.
+Rows addend(const TransformerConfig& config, const Normalisation& norm, const Eigen::Ref<const Rows>& given) {
+  return normalised(norm, given) * static_cast<float>(config.residual_factor);
+}
+
+}  // namespace
+
 Rows attention_output(const TransformerConfig& config, const TransformerBlock& block, const Rows& input,
                       std::span<const double> gains, float* attn_weights) {
-  const TransformerHeads heads{config.num_heads,    config.num_kv_heads, config.head_dim,
-                               config.v_head_dim,   config.is_causal,    config.sliding_window,
-                               config.alibi_slopes, config.scale};
-  const Rows q = on_path(config, block.options, block.q_norm, apply_linear(block.q, input), config.num_heads);
-  const Rows k =
-      on_path(config, block.options, block.k_norm, apply_linear(block.k, input), config.num_kv_heads);
+  const Rows q = on_path(block.heads, block.q_norm, apply_linear(block.q, input), config.num_heads);
+  const Rows k = on_path(block.heads, block.k_norm, apply_linear(block.k, input), config.num_kv_heads);
   const Rows v = apply_linear(block.v, input);
-  const Rows concat = attend(heads, q, k, v, gains, attn_weights);
+  const Rows concat = attend(block.heads, q, k, v, gains, attn_weights, block.sinks.get());
   return config.has_output_projection ? apply_linear(block.out, concat) : concat;
 }
 
 Rows after_attention(const TransformerConfig& config, const TransformerBlock& block, const Rows& x,
                      const Eigen::Ref<const Rows>& attended) {
-  Rows between = x + attended;
+  Rows between = x + addend(config, block.attention_output_norm, attended);
   if (config.norm_place == NormPlace::after) {
     between = normalised(block.attention_norm, between);
     return normalised(block.feed_forward_norm, between + feed_forward(block.feed, between));
   }
   if (config.feed_forward_dim == 0) return between;
-  const Rows& input = config.is_parallel ? x : between;
-  if (config.norm_place == NormPlace::none) return between + feed_forward(block.feed, input);
-  return between + feed_forward(block.feed, normalised(block.feed_forward_norm, input));
+  const Rows input = normalised(block.feed_forward_norm, config.is_parallel ? x : between);
+  return between + addend(config, block.feed_forward_output_norm, feed_forward(block.feed, input));
 }
 
 }  // namespace headwise

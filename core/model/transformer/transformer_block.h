@@ -4,7 +4,8 @@
 //   pre-norm (GPT-2, Llama)   x = x + attention(norm₁(x));   x = x + feed_forward(norm₂(x))
 //   parallel (GPT-NeoX)       x = x + attention(norm₁(x)) + feed_forward(norm₂(x))
 //
-// What a model leaves out (the norms, the feed-forward part, the output projection) is skipped.
+// Gemma 2 normalises what each part gives, too, before it is added; OLMo 2 does only that. What a model
+// leaves out (norms, the feed-forward part, the output projection) is skipped.
 #pragma once
 
 #include <algorithm>
@@ -115,6 +116,7 @@ struct Normalisation {
   TensorPtr bias;  // (E), or null: none
   double epsilon = 0.0;
   bool centred = true;  // LayerNorm
+  double offset = 0.0;  // added to the gain
 };
 
 Rows normalised(const Normalisation& norm, const Rows& x);
@@ -134,28 +136,21 @@ struct FeedForward {
 // out(activation(in·x)), or with a gate: out(activation(gate·x) ∘ in·x).
 Rows feed_forward(const FeedForward& parts, const Rows& x);
 
-// softmax(q·kᵀ·scale + ALiBi, causal if the model is)·v per head, without keeping the stages.
-struct TransformerHeads {
-  Index heads = 0, kv_heads = 0, head_dim = 0, v_head_dim = 0;  // H, G, D, Dv
-  bool is_causal = false;
-  std::optional<Index> sliding_window;         // query i sees keys j with |i − j| < this
-  std::vector<double> alibi_slopes = {};       // per head (core/attention/attention_mask.h); empty: none
-  std::optional<double> scale = std::nullopt;  // null: 1/√D
-};
-
 // q (L,H·D), k (L,G·D), v (L,G·Dv) → concat (L,H·Dv). Head h is multiplied by gains[h]; no gains: all 1.
-// attn_weights: null, or room for H·L·L numbers. Throws Error(cancelled).
+// attn_weights: null, or room for H·L·L numbers. sinks: a logit beside each row of a head, (H); null: none.
+// Throws Error(cancelled).
 Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const Rows& v,
-            std::span<const double> gains, float* attn_weights);
+            std::span<const double> gains, float* attn_weights, const Tensor* sinks = nullptr);
 
 struct TransformerBlock {
   TransformerLinear q, k, v, out;
-  Normalisation attention_norm, feed_forward_norm;
+  // Those without a gain leave x as it is.
+  Normalisation attention_norm, feed_forward_norm, attention_output_norm, feed_forward_output_norm;
   FeedForward feed;
-  // qk_norm, its kind, offset and ε; the weights, each as of core/attention/norm.h, or null
-  LayerOptions options = {};
-  TensorPtr q_norm = {}, k_norm = {};
-  Index bytes = 0;  // of all arrays
+  TransformerHeads heads = {};
+  TensorPtr q_norm = {}, k_norm = {};  // each as of core/attention/norm.h, or null
+  TensorPtr sinks = {};                // (H), or null
+  Index bytes = 0;                     // of all arrays
 };
 
 // Checks that every array of block `layer` exists and has its shape, and that there is none that the

@@ -33,6 +33,12 @@ constexpr FieldWord<Names> name_words[]{
     {"first_projection", field<&Names::first_projection>}, {"last_projection", field<&Names::last_projection>},
     {"final_norm", field<&Names::final_norm>}, {"attention_norm", field<&Names::attention_norm>},
     {"feed_forward_norm", field<&Names::feed_forward_norm>}, {"feed_in", field<&Names::feed_in>},
+    {"attention_output_norm", field<&Names::attention_output_norm>},
+    {"feed_forward_output_norm", field<&Names::feed_forward_output_norm>},
+    {"no_norm_before", [](Names& names, std::string_view value) {
+       names.attention_norm = names.feed_forward_norm = {};
+       return value.empty(); }},
+    {"not_gated", [](Names& names, std::string_view value) { names.feed_gate = {}; return value.empty(); }},
     {"feed_gate", field<&Names::feed_gate>}, {"feed_out", field<&Names::feed_out>},
     {"gate_is_in_feed_in", field<&Names::gate_is_in_feed_in>}, {"conv1d", field<&Names::conv1d>},
     {"first_position", field<&Names::first_position>}, {"epsilon_key", field<&Names::epsilon_key>},
@@ -41,12 +47,22 @@ constexpr FieldWord<Names> name_words[]{
     {"norm_before_key", field<&Names::norm_before_key>},
     {"no_final_norm_key", field<&Names::no_final_norm_key>}, {"norms_key", field<&Names::norms_key>},
     {"feed_forward_key", field<&Names::feed_forward_key>}, {"parallel_key", field<&Names::parallel_key>},
+    {"parallel", field<&Names::is_parallel>}, {"shares_norm", field<&Names::shares_norm>},
+    {"norm_offset", field<&Names::norm_offset>}, {"scales_words", field<&Names::scales_words>},
+    {"gelu_is_tanh", field<&Names::gelu_is_tanh>},
+    {"embedding_factor_key", field<&Names::embedding_factor_key>},
+    {"residual_factor_key", field<&Names::residual_factor_key>},
+    {"logits_factor_key", field<&Names::logits_factor_key>}, {"logits_factor", field<&Names::logits_factor>},
+    {"logits_divisor_key", field<&Names::logits_divisor_key>},
+    {"logits_cap_key", field<&Names::logits_cap_key>}, {"logits_cap", field<&Names::logits_cap>},
     {"of_training", field<&Names::is_of_training>}, {"buffer", field<&Names::buffers>},
     {"biases_in_file", chosen<&Names::has_bias, false>}, {"untied", chosen<&Names::ties_words, false>},
-    {"rms_norm", chosen<&Names::norm, NormKind::rms>},
+    {"tied", chosen<&Names::ties_words, true>},
+    {"rms_norm", chosen<&Names::norm, NormKind::rms>}, {"layer_norm", chosen<&Names::norm, NormKind::layer>},
     {"gelu_tanh", chosen<&Names::activation, Activation::gelu_tanh>},
     {"quick_gelu", chosen<&Names::activation, Activation::quick_gelu>},
     {"relu", chosen<&Names::activation, Activation::relu>},
+    {"relu_squared", chosen<&Names::activation, Activation::relu_squared>},
     {"silu", chosen<&Names::activation, Activation::silu>}};
 // clang-format on
 
@@ -59,13 +75,27 @@ constexpr FieldWord<LmHeadNames> head_words[]{{"dense", field<&LmHeadNames::dens
 std::vector<TransformerNames> read_families() {
   constexpr std::string_view file = "transformers.txt";
   std::vector<TransformerNames> families;
-  for (const auto& [family, value] : word_rows(embedded::model_transformers(), file)) {
-    TransformerNames& names = families.emplace_back();
-    names.family = family;
+  for (const auto& [row, value] : word_rows(embedded::model_transformers(), file)) {
+    TransformerNames names;
+    names.family = names.name = row;
     const std::vector<std::string_view> parts = parts_in(value);
-    read_fields(parts.front(), names, name_words, file, family);
+    std::string_view words = parts.front();
+    if (constexpr std::string_view like = "like "; words.starts_with(like)) {
+      const std::size_t end = std::min(words.find_first_of(" \n", like.size()), words.size());
+      const auto earlier =
+          std::ranges::find(families, words.substr(like.size(), end - like.size()), &TransformerNames::name);
+      if (earlier != families.end()) {
+        names = *earlier;
+        names.name = row;
+        names.model_types.clear();
+        words.remove_prefix(end);
+      }
+    }
+    read_fields(words, names, name_words, file, row);
+    if (parts.size() > 1) names.heads.clear();
     for (std::size_t i = 1; i < parts.size(); ++i)
-      read_fields(parts[i], names.heads.emplace_back(), head_words, file, family);
+      read_fields(parts[i], names.heads.emplace_back(), head_words, file, row);
+    families.push_back(std::move(names));
   }
   return families;
 }
@@ -84,10 +114,14 @@ std::span<const TransformerNames> transformer_names() {
   return families;
 }
 
-const TransformerNames* find_transformer_names(std::string_view family) {
-  for (const TransformerNames& names : transformer_names())
-    if (names.family == family) return &names;
-  return nullptr;
+const TransformerNames* find_transformer_names(std::string_view family, std::string_view model_type) {
+  const TransformerNames* first = nullptr;
+  for (const TransformerNames& names : transformer_names()) {
+    if (names.family != family) continue;
+    if (std::ranges::find(names.model_types, model_type) != names.model_types.end()) return &names;
+    if (!first) first = &names;
+  }
+  return first;
 }
 
 std::string find_under_root(const ModelFiles& files, const std::string& root, std::string_view name) {
@@ -124,19 +158,22 @@ bool is_gated(const TransformerNames& names) {
   return names.gate_is_in_feed_in || !names.feed_gate.empty();
 }
 
-Activation read_activation(const Settings& settings, Activation usual) {
+Activation read_activation(const Settings& settings, const TransformerNames& names) {
   const char* key = "hidden_act";
-  for (const char* other : {"activation_function", "activation"})
+  for (const char* other : {"activation_function", "activation", "hidden_activation"})
     if (settings.at(key).is_null()) key = other;
-  if (settings.at(key).is_null()) return usual;
+  if (settings.at(key).is_null()) return names.activation;
   const std::string name = settings.text(key, "");
-  if (name == "gelu" || name == "gelu_python") return Activation::gelu;
+  if (name == "gelu" || name == "gelu_python")
+    return names.gelu_is_tanh ? Activation::gelu_tanh : Activation::gelu;
   if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast" || name == "gelu_accurate")
     return Activation::gelu_tanh;
   if (name == "quick_gelu") return Activation::quick_gelu;
   if (name == "relu") return Activation::relu;
+  if (name == "relu2") return Activation::relu_squared;
   if (name == "silu" || name == "swish") return Activation::silu;
-  settings[key].refuse("unknown choice", "gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu or silu");
+  settings[key].refuse("unknown choice",
+                       "gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu, relu2 or silu");
 }
 
 // Throws for settings that change what is computed and are not computed here.
@@ -150,11 +187,11 @@ void refuse_other_settings(const Settings& settings) {
   only("layer_norm_elementwise_affine", true);
   only("apply_residual_connection_post_layernorm", false);
   const Json& kinds = settings.at("layer_types");
-  if (kinds.is_array() && std::ranges::any_of(kinds, [&](const Json& kind) { return kind != kinds[0]; }))
-    settings["layer_types"].refuse("out of range", "layers of one kind");
-  const Index full_layers = settings.whole("max_window_layers", 0, most_layers);
-  if (settings.flag("use_sliding_window", false) && !kinds.is_array() && full_layers > 0)
-    settings["max_window_layers"].refuse("out of range", "0, a window in every layer");
+  const auto is_softmax = [](const Json& kind) {
+    return kind == "full_attention" || kind == "sliding_attention";
+  };
+  if (kinds.is_array() && !std::ranges::all_of(kinds, is_softmax))
+    settings["layer_types"].refuse("out of range", "full_attention and sliding_attention");
 }
 
 // "bert." for "bert.encoder.layer.0".
@@ -189,10 +226,6 @@ void read_sizes(TransformerConfig& config, const Settings& settings, const Model
   config.num_kv_heads = *first.num_kv_heads;
   config.head_dim = first.q_rows / config.num_heads;
   config.v_head_dim = first.v_rows / config.num_kv_heads;
-  const LayerAttention attention = layer_attention(first);
-  config.is_causal = attention.is_causal;
-  config.sliding_window = attention.sliding_window;
-  config.scale = attention.scale;
   config.has_output_projection = first.has_output;
   const auto agree = [&](const char* what, const std::optional<Index>& said, Index there) {
     if (said && *said != there) {
@@ -218,32 +251,63 @@ void read_sizes(TransformerConfig& config, const Settings& settings, const Model
   config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0] / (config.names->gate_is_in_feed_in ? 2 : 1);
 }
 
-// Positions seen by attention: `inside` is the kind in the family's layers.
-void read_positions_inside(TransformerConfig& config, const Settings& settings, std::string_view inside,
-                           const ModelRotary& rotary) {
-  if (inside == "ALiBi") {
-    config.positions = PositionKind::alibi;
-    config.alibi_slopes = alibi_slopes(config.num_heads);
-    config.max_positions = settings.whole("seq_length", 2048, most_positions);
-    return;
-  }
-  config.positions = PositionKind::rotary;
+// The rotation of a layer; longer texts than max_positions would be rotated by other frequencies.
+Rotation read_rotation(const Settings& settings, const ModelRotary& rotary, Index head_dim,
+                       Index& max_positions) {
   if (!rotary.unsupported.empty())
     fail(settings.place(), "these rotary positions are not computed", rotary.unsupported, "");
-  const Index width = rotary_width(rotary, config.head_dim);
+  const Index width = rotary_width(rotary, head_dim);
   if (const std::string problem = rotary.scaling ? rotary_scaling_problem(*rotary.scaling, width) : "";
       width > 0 && !problem.empty())
     fail(settings.place(), "rope_scaling " + problem, "", "");
-  config.rotation = model_rotation(rotary, config.head_dim);
-  if (!config.rotation) {
+  Rotation rotation = model_rotation(rotary, head_dim);
+  if (!rotation) {
     fail(settings.place(), "rotary positions rotate pairs of columns",
-         fmt::format("{:g} of a head's {}", rotary.share, config.head_dim), "an even number of columns");
+         fmt::format("{:g} of a head's {}", rotary.share, head_dim), "an even number of columns");
   }
-  config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
-  // Longer texts are rotated by other frequencies, which are not known yet.
   if (rotary.scaling)
-    config.max_positions =
-        std::min(config.max_positions, rotary_scaling_limit(*rotary.scaling).value_or(config.max_positions));
+    max_positions = std::min(max_positions, rotary_scaling_limit(*rotary.scaling).value_or(max_positions));
+  return rotation;
+}
+
+// What the attention of each layer computes; `is_known`: config.json has a model_type.
+void read_attention(TransformerConfig& config, const Settings& settings, const ModelFiles& files,
+                    const AttentionLayers& layers, bool is_known) {
+  const bool rotates = layers.layers.front().family->positions == "rotary";
+  for (const AttentionLayer& layer : layers.layers) {
+    const auto refuse = [&](const std::string& what) {
+      fail(files.path() + ": " + layer.name, "the encoder does not compute this", what, "");
+    };
+    const LayerAttention attention = layer_attention(layer);
+    TransformerHeads& heads = config.attention.emplace_back(TransformerHeads{config.num_heads,
+                                                                             config.num_kv_heads,
+                                                                             config.head_dim,
+                                                                             config.v_head_dim,
+                                                                             attention.is_causal,
+                                                                             attention.sliding_window,
+                                                                             {},
+                                                                             attention.scale,
+                                                                             attention.softcap,
+                                                                             {},
+                                                                             attention});
+    if (attention.alibi) heads.alibi_slopes = alibi_slopes(config.num_heads);
+    if (attention.rotary)
+      heads.rotation = read_rotation(settings, *attention.rotary, config.head_dim, config.max_positions);
+    else if (rotates && !is_known)
+      heads.rotation = read_rotation(settings, layers.config->rotary, config.head_dim, config.max_positions);
+    if (attention.output_gate) refuse("an output gate");
+    if (attention.clip_qkv) refuse("clip_qkv");
+    if (attention.relative_bias) refuse("a relative bias");
+    if (attention.leaves_rotary_out) refuse(attention.warnings.front());
+  }
+  config.is_causal = config.attention.front().is_causal;
+}
+
+// Positions that a family's layers see inside attention: `inside` is their kind.
+void read_positions_inside(TransformerConfig& config, const Settings& settings, std::string_view inside) {
+  config.positions = inside == "ALiBi" ? PositionKind::alibi : PositionKind::rotary;
+  config.max_positions =
+      settings.whole(inside == "ALiBi" ? "seq_length" : "max_position_embeddings", 2048, most_positions);
 }
 
 void read_positions(TransformerConfig& config, const Settings& settings, const ModelFiles& files,
@@ -277,8 +341,7 @@ void read_named_positions(TransformerConfig& config, const Settings& settings, c
   const std::string kind = settings.text("position_embedding_type", "learned");
   config.positions = kind == "sinusoidal" ? PositionKind::sinusoidal : PositionKind::none;
   if (attention.alibi || attention.rotary)
-    read_positions_inside(config, settings, attention.alibi ? "ALiBi" : "rotary",
-                          attention.rotary.value_or(ModelRotary{}));
+    config.positions = attention.alibi ? PositionKind::alibi : PositionKind::rotary;
   config.max_positions = settings.whole("max_position_embeddings", 0, most_positions);
   if (config.max_positions == 0) settings["max_position_embeddings"].refuse("out of range", "1 or more");
   if (kind != "learned") return;
@@ -294,7 +357,7 @@ void read_named_positions(TransformerConfig& config, const Settings& settings, c
 void read_block_kind(TransformerConfig& config, const Settings& settings) {
   constexpr double most_epsilon = 1.0;
   const TransformerNames& names = *config.names;
-  config.activation = read_activation(settings, names.activation);
+  config.activation = read_activation(settings, names);
   config.norm = names.norm;
   config.norm_epsilon = settings.number(names.epsilon_key, names.epsilon, most_epsilon);
   const bool before = !names.final_norm.empty() && settings.flag(names.norm_before_key, true);
@@ -302,7 +365,18 @@ void read_block_kind(TransformerConfig& config, const Settings& settings) {
   if (!settings.flag(names.norms_key, true)) config.norm_place = NormPlace::none;
   config.has_final_norm =
       config.norm_place == NormPlace::before && !settings.flag(names.no_final_norm_key, false);
-  config.is_parallel = !names.parallel_key.empty() && settings.flag(names.parallel_key, true);
+  config.is_parallel = settings.flag(names.parallel_key, names.is_parallel);
+  constexpr double most_factor = 1e15;
+  const auto factor = [&](std::string_view key, double usual) {
+    return settings.number(key, usual, most_factor);
+  };
+  config.embedding_factor = factor(names.embedding_factor_key, 1.0);
+  if (names.scales_words) config.embedding_factor *= std::sqrt(static_cast<double>(config.embed_dim));
+  config.residual_factor = factor(names.residual_factor_key, 1.0);
+  config.logits_factor =
+      factor(names.logits_factor_key, names.logits_factor) / factor(names.logits_divisor_key, 1.0);
+  const bool no_cap = settings.contains(names.logits_cap_key) && settings.at(names.logits_cap_key).is_null();
+  config.logits_cap = no_cap ? 0.0 : factor(names.logits_cap_key, names.logits_cap);
   const Biases usual = names.has_bias ? Biases::all : Biases::as_in_file;
   const bool any = settings.flag(names.bias_key, true);
   config.feed_forward_biases = any ? usual : Biases::none;
@@ -331,10 +405,12 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
   if (layers.layers.empty()) fail(files.path(), "no attention layer was recognised in this model", "", "");
   const AttentionLayer& first = layers.layers.front();
   TransformerConfig config;
-  config.names = find_transformer_names(first.family->name);
-  if (!config.names) {
+  if (!find_transformer_names(first.family->name)) {
+    std::vector<std::string_view> families;
+    for (const TransformerNames& names : transformer_names())
+      if (std::ranges::find(families, names.family) == families.end()) families.push_back(names.family);
     fail(files.path(), "the blocks of this family are not computed", std::string(first.family->name),
-         "BERT, DistilBERT, GPT-2, Llama, GPT-NeoX, OPT, BLOOM, Phi-3 or Headwise");
+         join(families, "; "));
   }
   if (!layers.config) {
     fail(files.path(), "there is no config.json next to the model", "",
@@ -344,8 +420,14 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
       .dialect = JsonDialect::python, .problem = "the encoder does not compute this", .remedy = layer_remedy};
   const Settings settings(*layers.config->settings, layers.config->where, format);
   const std::string type = settings.text("model_type", "");
-  if (!type.empty() && std::ranges::find(config.names->model_types, type) == config.names->model_types.end())
-    settings["model_type"].refuse("unknown choice", join(config.names->model_types, ", "));
+  config.names = find_transformer_names(first.family->name, type);
+  if (!type.empty() && std::ranges::find(config.names->model_types, type) == config.names->model_types.end()) {
+    std::vector<std::string_view> known;
+    for (const TransformerNames& names : transformer_names())
+      if (names.family == config.names->family)
+        known.insert(known.end(), names.model_types.begin(), names.model_types.end());
+    settings["model_type"].refuse("unknown choice", join(known, ", "));
+  }
   config.root = root_of(files, first, *config.names);
   for (const AttentionLayer& layer : layers.layers) {
     const std::string blocks = config.root + std::string(config.names->blocks);
@@ -359,11 +441,11 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
   if (config.names->is_of_training) {
     read_named_positions(config, settings, files, layer_attention(first));
   } else if (config.names->position_embeddings.empty()) {
-    read_positions_inside(config, settings, first.family->positions,
-                          layer_attention(first).rotary.value_or(layers.config->rotary));
+    read_positions_inside(config, settings, first.family->positions);
   } else {
     read_positions(config, settings, files, type);
   }
+  read_attention(config, settings, files, layers, !type.empty());
   read_block_kind(config, settings);
   const Json& tie = settings.at("tie_word_embeddings");
   if (!tie.is_null()) config.tie_word_embeddings = settings.flag("tie_word_embeddings", true);
@@ -377,7 +459,8 @@ PredictedToken predicted_token(const TransformerConfig& config) {
 }
 
 const char* activation_name(Activation activation) {
-  constexpr const char* names[] = {"GELU", "GELU (tanh)", "quick GELU", "ReLU", "SiLU"};  // in their order
+  constexpr const char* names[] = {"GELU", "GELU (tanh)", "quick GELU",
+                                   "ReLU", "ReLU²",       "SiLU"};  // in their order
   static_assert(std::size(names) == static_cast<std::size_t>(Activation::silu) + 1);
   return names[static_cast<std::size_t>(activation)];
 }

@@ -19,7 +19,8 @@ namespace headwise {
 // An array is root + name: root is the file's prefix of the family's names ("bert.",
 // "model.", "transformer.", "").
 
-enum class Activation { gelu, gelu_tanh, quick_gelu, relu, silu };
+// relu_squared: max(0, x)² (So et al. 2021, "Primer")
+enum class Activation { gelu, gelu_tanh, quick_gelu, relu, relu_squared, silu };
 
 // The part that turns the last hidden states into a logit per token. Some files have it without the root.
 struct LmHeadNames {
@@ -31,7 +32,8 @@ struct LmHeadNames {
 };
 
 struct TransformerNames {
-  std::string_view family = {};               // ModelFamily::name of its attention layers
+  std::string_view family = {};  // ModelFamily::name of its attention layers
+  std::string_view name = {};    // of the row: a family may have several, for different model_types
   std::vector<std::string_view> model_types;  // of config.json, those computed as described here
   std::string_view blocks = {};               // block 3 is root + blocks + "3."
   // After the root. Empty: the family has none.
@@ -45,12 +47,20 @@ struct TransformerNames {
   std::string_view final_norm = {};
   // After the block's name.
   std::string_view attention_norm = {}, feed_forward_norm = {};
+  // Of what a part of the block gives, before it is added (Gemma 2; in OLMo 2 there are no others).
+  std::string_view attention_output_norm = {}, feed_forward_output_norm = {};
   std::string_view feed_in = {}, feed_gate = {}, feed_out = {};
   bool gate_is_in_feed_in = false;  // one array: rows of the gate, then as many rows of what it multiplies
   bool has_bias = true;      // every linear map and norm has one; false: those that have one in the file
   bool conv1d = false;       // matrices of the feed-forward part are [in,out]
   Index first_position = 0;  // row of the first token in the position embeddings
   NormKind norm = NormKind::layer;
+  double norm_offset =
+      0.0;  // added to the gains of norms: 1 where they are stored as differences from 1 (Gemma)
+  bool is_parallel = false;   // both parts of a block get its input, if parallel_key does not say otherwise
+  bool shares_norm = false;   // if they do, attention_norm's is the input of both (Cohere, GPT-J)
+  bool scales_words = false;  // the embeddings are multiplied by √E
+  bool gelu_is_tanh = false;  // "gelu" in config.json means its approximation (Gemma)
   // Keys of config.json, and the default if it lacks them. No key:
   // the default holds for every model of the family.
   std::string_view epsilon_key = {};
@@ -62,7 +72,14 @@ struct TransformerNames {
   std::string_view no_final_norm_key = {};                  // true: there is none, even in pre-norm blocks
   // false: the model has no norms, no feed-forward part
   std::string_view norms_key = {}, feed_forward_key = {};
-  std::string_view parallel_key = {};  // false: one part of the block after the other
+  std::string_view parallel_key = {};  // whether both parts get the input of the block, or one after the other
+  // Factors, 1 if config.json has none: of the embeddings, of what each part adds, of the logits, and what
+  // these are divided by
+  std::string_view embedding_factor_key = {}, residual_factor_key = {}, logits_factor_key = {},
+                   logits_divisor_key = {};
+  double logits_factor = 1.0;            // if config.json has none
+  std::string_view logits_cap_key = {};  // c: logits become c·tanh(logits/c)
+  double logits_cap = 0.0;               // if config.json has none; 0: they stay
   // core/train/train_model.h: position_embedding_type is one of its words, no array has another name, and a
   // prediction is the answer of a task.
   bool is_of_training = false;
@@ -72,8 +89,9 @@ struct TransformerNames {
 
 std::span<const TransformerNames> transformer_names();
 
-// Null: nothing is known about the rest of this family's model.
-const TransformerNames* find_transformer_names(std::string_view family);
+// The row of the family for this model_type, or its first; null: nothing is known about the rest of its
+// models.
+const TransformerNames* find_transformer_names(std::string_view family, std::string_view model_type = {});
 
 // The shortest of "module.bert." + name, "module." + name, name that is an array of the model;
 // empty if there is none.
@@ -90,6 +108,18 @@ enum class NormPlace { after, before, none };
 enum class Biases { all, as_in_file, none };
 enum class PositionKind { none, learned, sinusoidal, rotary, alibi };
 
+// softmax(q·kᵀ·scale + ALiBi, causal if the model is)·v per head, without keeping the stages.
+struct TransformerHeads {
+  Index heads = 0, kv_heads = 0, head_dim = 0, v_head_dim = 0;  // H, G, D, Dv
+  bool is_causal = false;
+  std::optional<Index> sliding_window = std::nullopt;  // query i sees keys j with |i − j| < this
+  std::vector<double> alibi_slopes = {};       // per head (core/attention/attention_mask.h); empty: none
+  std::optional<double> scale = std::nullopt;  // null: 1/√D
+  double softcap = 0.0;                        // c > 0: c·tanh(x/c) of a scaled score
+  Rotation rotation = {};                      // of q and k by their positions; none: they are not rotated
+  LayerOptions norms = {};                     // qk_norm, its kind, offset and ε
+};
+
 struct TransformerConfig {
   const TransformerNames* names = nullptr;  // never null in a transformer
   std::string root;                         // the prefix of the family's names: "bert."; may be empty
@@ -100,12 +130,12 @@ struct TransformerConfig {
   Index vocabulary = 0;        // ids are below this
   Index max_positions = 0;     // tokens of the longest text
   bool is_causal = false;
-  std::optional<double> scale;          // of the scores; null: 1/√D
-  bool has_output_projection = true;    // false: the heads side by side are the output of attention
-  std::optional<Index> sliding_window;  // query i sees keys j with i − j < this
+  std::vector<TransformerHeads> attention;  // of each layer in the file
+  bool has_output_projection = true;        // false: the heads side by side are the output of attention
   NormKind norm = NormKind::layer;
   NormPlace norm_place = NormPlace::after;
-  bool is_parallel = false;     // pre-norm: both parts of a block get the input of the block (GPT-NeoX)
+  bool is_parallel = false;  // pre-norm: both parts of a block get the input of the block (GPT-NeoX)
+  double embedding_factor = 1.0, residual_factor = 1.0, logits_factor = 1.0, logits_cap = 0.0;
   bool has_final_norm = false;  // after the last block
   double norm_epsilon = 0.0;
   Biases attention_biases = Biases::all, feed_forward_biases = Biases::all;
@@ -115,8 +145,6 @@ struct TransformerConfig {
   // RoBERTa's pad_token_id: the position of every such token is this row, and the others count on without it.
   // first_position is one more.
   std::optional<Index> padding_id;
-  Rotation rotation;                 // for rotary positions; none: there are none
-  std::vector<double> alibi_slopes;  // for ALiBi, one per head; empty: there are none
   std::optional<bool> tie_word_embeddings;
 };
 

@@ -88,7 +88,7 @@ TEST_CASE("a model whose scores are not scaled is traced as it computes them") {
   std::string config = content_of(folder.file("config.json"));
   config.insert(config.find('{') + 1, R"("scale_attn_weights": false,)");
   folder.with_file("config.json", config);
-  CHECK(TextModel::open(path)->transformer()->config().scale == 1.0);
+  CHECK(TextModel::open(path)->transformer()->config().attention.front().scale == 1.0);
   check_every_layer(path, "w3 w17 w4 w4 w39 w21 w8");
 }
 

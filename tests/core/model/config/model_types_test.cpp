@@ -111,18 +111,24 @@ TEST_CASE("every family has names of arrays, and every transformer is a family w
   }
   CHECK(model_families().size() == 26);
   for (const TransformerNames& names : transformer_names()) {
-    CAPTURE(names.family);
+    CAPTURE(names.name);
     CHECK(std::ranges::count(model_families(), names.family, &ModelFamily::name) == 1);
-    CHECK(find_transformer_names(names.family) == &names);
     CHECK_FALSE(names.model_types.empty());
-    for (const std::string_view type : names.model_types) CHECK(find_model_type(type));
-    for (const std::string_view name : {names.blocks, names.word_embeddings, names.attention_norm,
-                                        names.feed_forward_norm, names.feed_in, names.feed_out})
+    for (const std::string_view type : names.model_types) {
+      CHECK(find_model_type(type));
+      CHECK(find_transformer_names(names.family, type) == &names);
+    }
+    for (const std::string_view name : {names.blocks, names.word_embeddings, names.feed_in, names.feed_out})
       CHECK_FALSE(name.empty());
+    CHECK_FALSE((names.attention_norm.empty() && names.attention_output_norm.empty()));
+    CHECK((names.shares_norm || names.feed_forward_norm.empty() == names.attention_norm.empty()));
     REQUIRE_FALSE(names.heads.empty());
     for (const LmHeadNames& head : names.heads) CHECK_FALSE(head.decoder.empty());
   }
-  CHECK(transformer_names().size() == 9);
+  CHECK(transformer_names().size() == 23);
+  CHECK(find_transformer_names("Llama") == find_transformer_names("Llama", "llama"));
+  CHECK(find_transformer_names("Llama", "no_such_type")->name == "Llama");
+  CHECK(find_transformer_names("Llama", "gemma2")->name == "Gemma 2");
 }
 
 TEST_CASE("a setting is told unless its type reads it, it is neutral, or it belongs to other parts") {

@@ -8,6 +8,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
 #include "core/tensor/random.h"
 #include "tests/core/model/transformer/transformer_golden.h"
@@ -43,23 +44,27 @@ TEST_CASE("attention row by row is what the stages of the operator compute, with
       CAPTURE(is_causal);
       CAPTURE(alibi);
       CAPTURE(window.value_or(0));
+      const bool of_today = window != std::optional<Index>(9);  // with a softcap and sinks
       AttentionOptions options;
       options.num_heads = H;
       options.head_dim = D;
       options.is_causal = is_causal;
       options.alibi = alibi;
       options.sliding_window = window;
+      if (of_today) options.softcap = 1.5;
       const Tensor bias = merge_masks(options, {}, maps, L, DType::f32);
-      const Tensor scaled = scale_scores(attention_scores(q_heads, k_heads, maps),
-                                         {{{ScoreStep::Kind::times, "scale", 1.0 / std::sqrt(double{D})}}});
-      const Tensor weights = softmax(mask_scores(scaled, bias, std::nullopt), FullyMaskedRows::nan);
+      const Tensor scaled = scale_scores(attention_scores(q_heads, k_heads, maps), score_scale(options));
+      const Tensor sinks(Shape{{"H", H}}, std::vector<float>{-1.0F, 0.0F, 3.0F, -INFINITY});
+      const Tensor* const beside = of_today ? &sinks : nullptr;
+      const Tensor weights = softmax(mask_scores(scaled, bias, std::nullopt), FullyMaskedRows::nan, beside);
       const Tensor gain(Shape{{"H", H}}, std::vector<float>(gains.begin(), gains.end()));
       const Tensor concat = merge_heads(weighted_sum(weights, v_heads), &gain, "H·Dv");
 
       Tensor made(maps, DType::f32);
-      const Rows rows =
-          attend({H, G, D, Dv, is_causal, window, alibi ? alibi_slopes(H) : std::vector<double>{}},
-                 matrix<float>(q), matrix<float>(k), matrix<float>(v), gains, made.values<float>().data());
+      const Rows rows = attend(
+          {H, G, D, Dv, is_causal, window, alibi ? alibi_slopes(H) : std::vector<double>{}, std::nullopt,
+           options.softcap},
+          matrix<float>(q), matrix<float>(k), matrix<float>(v), gains, made.values<float>().data(), beside);
       CHECK(relative_difference(made, weights) < 1e-6);
       Tensor joined(concat.shape(), DType::f32);
       matrix<float>(joined) = rows;
@@ -85,6 +90,7 @@ TEST_CASE("activations have the values of their formulas") {
       {Activation::gelu_tanh, {tanh_gelu, tanh_gelu - x}},
       {Activation::quick_gelu, {x / (1.0 + std::exp(-1.702 * x)), -x / (1.0 + std::exp(1.702 * x))}},
       {Activation::relu, {x, 0.0}},
+      {Activation::relu_squared, {x * x, 0.0}},
       {Activation::silu, {x * sigmoid, -x * (1.0 - sigmoid)}}};
   for (const auto& [activation, values] : expected) {
     CAPTURE(activation_name(activation));
@@ -107,4 +113,6 @@ TEST_CASE("LayerNorm takes the mean away, RMSNorm does not") {
   const Rows rms_norm = normalised({gain, nullptr, 3.5, false}, x);
   CHECK(rms_norm(0, 0) == doctest::Approx(0.25));
   CHECK(rms_norm(0, 2) == doctest::Approx(1.5));
+  CHECK(normalised({gain, nullptr, 3.5, false, 1.0}, x)(0, 2) == doctest::Approx(2.25));  // a gain of 2 + 1
+  CHECK(normalised({}, x) == x);
 }
