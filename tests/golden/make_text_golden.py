@@ -43,6 +43,9 @@ MODELS = {
     "starcoder2": ("model.norm", WITHOUT),
     "phi": ("model.final_layernorm", {**WITHOUT, "partial_rotary_factor": 0.5}),
     "gptj": ("transformer.ln_f", {}),
+    "mixtral": ("model.norm", {**WITHOUT, "num_local_experts": 3}),
+    "qwen3_moe": ("model.norm", {"num_experts": 4, "moe_intermediate_size": 8, "mlp_only_layers": [1]}),
+    "gpt_oss": ("model.norm", {**KINDS, "num_local_experts": 3}),
 }
 
 

@@ -31,7 +31,7 @@ const std::map<std::string, Room> rooms{
     {"core/export", {5140, {"core/tensor", "core/attention", "core/files"}}},
     {"core/fused", {3240, {"core/tensor", "core/attention"}}},
     {"core/gpu", {4600, {"core/tensor", "core/attention"}}},
-    {"core/model", {9600, {"core/tensor", "core/attention", "core/files"}}},
+    {"core/model", {9960, {"core/tensor", "core/attention", "core/files"}}},
     {"core/scenario", {6490, {"core/tensor", "core/attention", "core/files", "core/model"}}},
     {"core/backend",
      {1280, {"core/tensor", "core/attention", "core/files", "core/fused", "core/gpu", "core/scenario"}}},

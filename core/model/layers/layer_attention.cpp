@@ -28,6 +28,11 @@ struct Reading {
   bool reads(unsigned group) const { return (type.reads & group) != 0; }
   void warn(std::string sentence) const { attention.warnings.push_back(std::move(sentence)); }
 
+  void leave_out(const char* what, const std::string& why) const {
+    attention.left_out = fmt::format("{} are left out: {}", what, why);
+    warn(attention.left_out);
+  }
+
   // The entry of this layer in a list with one per layer; null if there is no list.
   const Json& of_layer(const char* key) const {
     const Json& list = settings.at(key);
@@ -91,6 +96,7 @@ void read_norms_and_gate(const Reading& read) {
   // Ours have no weights (core/train/train_model.h), and no epsilon of their own.
   if (read.type.positions == InnerPositions::as_trained && read.settings.flag("qk_norm", false))
     attention.qk_norm = QkNorm::per_head_after_rotary;
+  if (read.type.has_sinks && read.layer.sinks.empty()) read.leave_out("sinks", "the file has none");
   if (read.layer.q_norms.empty()) return;
   attention.qk_norm = read.type.qk_norm;
   attention.qk_norm_kind = read.type.qk_norm_kind;
@@ -193,10 +199,6 @@ void read_rotary(const Reading& read) {
                                                 (turned.is_boolean() && !turned.get<bool>());
     if (skipped) return;
   }
-  const auto leave_out = [&](const std::string& why) {
-    read.attention.leaves_rotary_out = true;
-    read.warn("rotary positions are left out: " + why);
-  };
   const Json& kind = read.of_layer("layer_types");
   ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.place(),
                                          kind.is_string() ? kind.get<std::string>() : "");
@@ -207,8 +209,9 @@ void read_rotary(const Reading& read) {
     const Index width = read.settings.whole("rotary_dim", 64, most_window);
     rotary.share = static_cast<double>(width) / head_dim(read.layer);
     if (width < 2 || rotary.share > 1.0 || read.settings.at("rotary_dim").is_null())
-      return leave_out(fmt::format("config.json: rotary_dim = {} of {} columns",
-                                   json_as_written(read.settings.at("rotary_dim"), 40), head_dim(read.layer)));
+      return read.leave_out("rotary positions", fmt::format("config.json: rotary_dim = {} of {} columns",
+                                                            json_as_written(read.settings.at("rotary_dim"), 40),
+                                                            head_dim(read.layer)));
   }
   if (read.type.positions == InnerPositions::rotary_neighbours) rotary.pairs = RotaryPairs::neighbours;
   if (!rotary.unsupported.empty())
@@ -222,7 +225,8 @@ void read_rotary(const Reading& read) {
   if (rotary_width(rotary, read.layer.q_rows / *read.layer.num_heads) > 0)
     read.attention.rotary = std::move(rotary);
   else
-    leave_out(
+    read.leave_out(
+        "rotary positions",
         fmt::format("they rotate pairs of columns, and a share of {:g} of {} columns is not an even number",
                     rotary.share, head_dim(read.layer)));
 }

@@ -20,7 +20,7 @@ struct LengthLimit {
 
 struct LayerAttention : LayerOptions, PositionOptions {
   std::optional<ModelRotary> rotary;  // nullopt: q and k are not rotated
-  bool leaves_rotary_out = false;     // the model rotates them, in a way that is not computed here
+  std::string left_out;  // a part of the model's attention that is not computed, as warnings has it; or empty
   // What the model's attention has and this does not, one line each; empty if both are the same.
   std::vector<std::string> warnings;
   std::vector<LengthLimit> limits;

@@ -7,145 +7,19 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/files/json_value.h"
-#include "core/files/word_rows.h"
 #include "core/model/layers/layer_attention.h"
+#include "core/model/transformer/feed_forward.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
-
-namespace embedded {
-std::span<const unsigned char> model_transformers();
-}  // namespace embedded
-
-namespace {
-
-using Names = TransformerNames;
-
-// clang-format off
-constexpr FieldWord<Names> name_words[]{
-    {"type", field<&Names::model_types>}, {"blocks", field<&Names::blocks>},
-    {"word_embeddings", field<&Names::word_embeddings>},
-    {"position_embeddings", field<&Names::position_embeddings>},
-    {"token_type_embeddings", field<&Names::token_type_embeddings>},
-    {"embedding_norm", field<&Names::embedding_norm>},
-    {"embedding_projection", field<&Names::embedding_projection>},
-    {"first_projection", field<&Names::first_projection>}, {"last_projection", field<&Names::last_projection>},
-    {"final_norm", field<&Names::final_norm>}, {"attention_norm", field<&Names::attention_norm>},
-    {"feed_forward_norm", field<&Names::feed_forward_norm>}, {"feed_in", field<&Names::feed_in>},
-    {"attention_output_norm", field<&Names::attention_output_norm>},
-    {"feed_forward_output_norm", field<&Names::feed_forward_output_norm>},
-    {"no_norm_before", [](Names& names, std::string_view value) {
-       names.attention_norm = names.feed_forward_norm = {};
-       return value.empty(); }},
-    {"not_gated", [](Names& names, std::string_view value) { names.feed_gate = {}; return value.empty(); }},
-    {"feed_gate", field<&Names::feed_gate>}, {"feed_out", field<&Names::feed_out>},
-    {"gate_is_in_feed_in", field<&Names::gate_is_in_feed_in>}, {"conv1d", field<&Names::conv1d>},
-    {"first_position", field<&Names::first_position>}, {"epsilon_key", field<&Names::epsilon_key>},
-    {"epsilon", field<&Names::epsilon>}, {"bias_key", field<&Names::bias_key>},
-    {"attention_bias_key", field<&Names::attention_bias_key>},
-    {"norm_before_key", field<&Names::norm_before_key>},
-    {"no_final_norm_key", field<&Names::no_final_norm_key>}, {"norms_key", field<&Names::norms_key>},
-    {"feed_forward_key", field<&Names::feed_forward_key>}, {"parallel_key", field<&Names::parallel_key>},
-    {"parallel", field<&Names::is_parallel>}, {"shares_norm", field<&Names::shares_norm>},
-    {"norm_offset", field<&Names::norm_offset>}, {"scales_words", field<&Names::scales_words>},
-    {"gelu_is_tanh", field<&Names::gelu_is_tanh>},
-    {"embedding_factor_key", field<&Names::embedding_factor_key>},
-    {"residual_factor_key", field<&Names::residual_factor_key>},
-    {"logits_factor_key", field<&Names::logits_factor_key>}, {"logits_factor", field<&Names::logits_factor>},
-    {"logits_divisor_key", field<&Names::logits_divisor_key>},
-    {"logits_cap_key", field<&Names::logits_cap_key>}, {"logits_cap", field<&Names::logits_cap>},
-    {"of_training", field<&Names::is_of_training>}, {"buffer", field<&Names::buffers>},
-    {"biases_in_file", chosen<&Names::has_bias, false>}, {"untied", chosen<&Names::ties_words, false>},
-    {"tied", chosen<&Names::ties_words, true>},
-    {"rms_norm", chosen<&Names::norm, NormKind::rms>}, {"layer_norm", chosen<&Names::norm, NormKind::layer>},
-    {"gelu_tanh", chosen<&Names::activation, Activation::gelu_tanh>},
-    {"quick_gelu", chosen<&Names::activation, Activation::quick_gelu>},
-    {"relu", chosen<&Names::activation, Activation::relu>},
-    {"relu_squared", chosen<&Names::activation, Activation::relu_squared>},
-    {"silu", chosen<&Names::activation, Activation::silu>}};
-// clang-format on
-
-constexpr FieldWord<LmHeadNames> head_words[]{{"dense", field<&LmHeadNames::dense>},
-                                              {"norm", field<&LmHeadNames::norm>},
-                                              {"decoder", field<&LmHeadNames::decoder>},
-                                              {"bias", field<&LmHeadNames::bias>},
-                                              {"gelu", field<&LmHeadNames::is_gelu>}};
-
-std::vector<TransformerNames> read_families() {
-  constexpr std::string_view file = "transformers.txt";
-  std::vector<TransformerNames> families;
-  for (const auto& [row, value] : word_rows(embedded::model_transformers(), file)) {
-    TransformerNames names;
-    names.family = names.name = row;
-    const std::vector<std::string_view> parts = parts_in(value);
-    std::string_view words = parts.front();
-    if (constexpr std::string_view like = "like "; words.starts_with(like)) {
-      const std::size_t end = std::min(words.find_first_of(" \n", like.size()), words.size());
-      const auto earlier =
-          std::ranges::find(families, words.substr(like.size(), end - like.size()), &TransformerNames::name);
-      if (earlier != families.end()) {
-        names = *earlier;
-        names.name = row;
-        names.model_types.clear();
-        words.remove_prefix(end);
-      }
-    }
-    read_fields(words, names, name_words, file, row);
-    if (parts.size() > 1) names.heads.clear();
-    for (std::size_t i = 1; i < parts.size(); ++i)
-      read_fields(parts[i], names.heads.emplace_back(), head_words, file, row);
-    families.push_back(std::move(names));
-  }
-  return families;
-}
-
-std::string first_existing(const ModelFiles& files, const std::string& stem, std::string_view one,
-                           std::string_view other) {
-  for (const std::string_view ending : {one, other})
-    if (const std::string name = stem + std::string(ending); files.find(name)) return name;
-  return "";
-}
-
-}  // namespace
-
-std::span<const TransformerNames> transformer_names() {
-  static const std::vector<TransformerNames> families = read_families();
-  return families;
-}
-
-const TransformerNames* find_transformer_names(std::string_view family, std::string_view model_type) {
-  const TransformerNames* first = nullptr;
-  for (const TransformerNames& names : transformer_names()) {
-    if (names.family != family) continue;
-    if (std::ranges::find(names.model_types, model_type) != names.model_types.end()) return &names;
-    if (!first) first = &names;
-  }
-  return first;
-}
-
-std::string find_under_root(const ModelFiles& files, const std::string& root, std::string_view name) {
-  for (std::string before = root;;) {
-    if (const std::string whole = before + std::string(name); files.find(whole)) return whole;
-    if (before.empty()) return "";
-    before.pop_back();
-    before.resize(before.rfind('.') + 1);  // npos + 1 is 0
-  }
-}
-
-std::string norm_gain_name(const ModelFiles& files, const std::string& norm) {
-  return first_existing(files, norm, "weight", "gamma");
-}
-
-std::string norm_bias_name(const ModelFiles& files, const std::string& norm) {
-  return first_existing(files, norm, "bias", "beta");
-}
 
 namespace {
 
 constexpr const char* layer_remedy = "a layer's real parameters can still be used, with other inputs";
 constexpr Index most_positions = Index{1} << 24;
 constexpr Index most_layers = Index{1} << 24;
+constexpr double most_factor = 1e15;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
                        const std::string& expected) {
@@ -246,6 +120,16 @@ void read_sizes(TransformerConfig& config, const Settings& settings, const Model
   const bool any_width = projected || !config.names->first_projection.empty();
   config.word_width = any_width ? words[1] : config.embed_dim;
   if (!settings.flag(config.names->feed_forward_key, true)) return;
+  if (has_experts(config, files, first)) {
+    config.feed_forward_dim = expert_width(config, files, first);
+    config.chosen_experts = settings.whole("num_experts_per_tok", 0, most_layers);
+    const std::string_view key = config.names->expert_share_key;
+    config.weighs_chosen_experts = key.empty() || settings.flag(key, false);
+    if (config.names->joined_experts)
+      config.clamped_gate = ClampedGate{settings.number("swiglu_alpha", ClampedGate{}.alpha, most_factor),
+                                        settings.number("swiglu_limit", ClampedGate{}.limit, most_factor)};
+    return;
+  }
   const std::vector<Index>& feed = matrix_sizes(
       files, fmt::format("{}{}0.{}weight", config.root, config.names->blocks, config.names->feed_in));
   config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0] / (config.names->gate_is_in_feed_in ? 2 : 1);
@@ -298,7 +182,7 @@ void read_attention(TransformerConfig& config, const Settings& settings, const M
     if (attention.output_gate) refuse("an output gate");
     if (attention.clip_qkv) refuse("clip_qkv");
     if (attention.relative_bias) refuse("a relative bias");
-    if (attention.leaves_rotary_out) refuse(attention.warnings.front());
+    if (!attention.left_out.empty()) refuse(attention.left_out);
   }
   config.is_causal = config.attention.front().is_causal;
 }
@@ -366,7 +250,6 @@ void read_block_kind(TransformerConfig& config, const Settings& settings) {
   config.has_final_norm =
       config.norm_place == NormPlace::before && !settings.flag(names.no_final_norm_key, false);
   config.is_parallel = settings.flag(names.parallel_key, names.is_parallel);
-  constexpr double most_factor = 1e15;
   const auto factor = [&](std::string_view key, double usual) {
     return settings.number(key, usual, most_factor);
   };
@@ -472,13 +355,19 @@ std::string blocks_text(const TransformerConfig& config) {
                                 : config.positions == PositionKind::sinusoidal ? "sinusoidal"
                                 : config.positions == PositionKind::none       ? "no"
                                                                                : "learned";
-  const std::string blocks = config.norm_place == NormPlace::before  ? fmt::format("pre-{} blocks", norm)
-                             : config.norm_place == NormPlace::after ? fmt::format("post-{} blocks", norm)
-                                                                     : "blocks without norms";
+  const bool adds_normed = !config.names->attention_output_norm.empty();
+  const std::string blocks =
+      config.norm_place == NormPlace::after  ? fmt::format("post-{} blocks", norm)
+      : config.norm_place == NormPlace::none ? "blocks without norms"
+      : config.names->attention_norm.empty()
+          ? fmt::format("blocks with {} of what is added", norm)
+          : fmt::format("pre-{} blocks{}", norm, adds_normed ? " with a norm of what is added" : "");
   const std::string feed_forward =
       config.feed_forward_dim == 0
           ? "no feed-forward part"
-          : fmt::format("{}{}", activation_name(config.activation), is_gated(*config.names) ? " gated" : "");
+          : fmt::format(
+                "{}{}{}", activation_name(config.activation), is_gated(*config.names) ? " gated" : "",
+                config.chosen_experts == 0 ? "" : fmt::format(" in {} experts a token", config.chosen_experts));
   return fmt::format("{}{}, {}{}, {} positions (at most {} tokens)", blocks,
                      config.is_parallel ? ", both parts side by side" : "",
                      config.has_output_projection ? "" : "no output projection, ", feed_forward, positions,

@@ -125,7 +125,7 @@ TEST_CASE("every family has names of arrays, and every transformer is a family w
     REQUIRE_FALSE(names.heads.empty());
     for (const LmHeadNames& head : names.heads) CHECK_FALSE(head.decoder.empty());
   }
-  CHECK(transformer_names().size() == 23);
+  CHECK(transformer_names().size() == 26);
   CHECK(find_transformer_names("Llama") == find_transformer_names("Llama", "llama"));
   CHECK(find_transformer_names("Llama", "no_such_type")->name == "Llama");
   CHECK(find_transformer_names("Llama", "gemma2")->name == "Gemma 2");

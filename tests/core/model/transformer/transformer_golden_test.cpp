@@ -18,12 +18,13 @@ using namespace headwise::test;
 namespace {
 
 const std::string folder_of_golden = HEADWISE_SOURCE_DIR "/tests/golden/models/";
-constexpr std::array small_models{
-    "bert", "bert_without_words", "roberta", "distilbert", "electra", "gpt2", "llama", "mistral", "qwen2",
-    "gpt_neox", "gpt_neox_serial", "opt", "opt_post", "bloom", "phi3", "qwen3",
-    // by transformers itself
-    "granite", "gemma", "gemma2", "gemma3_text", "olmo2", "exaone4", "smollm3", "cohere", "cohere2", "glm",
-    "glm4", "stablelm", "stablelm_parallel", "arcee", "nemotron", "starcoder2", "phi", "gptj"};
+constexpr std::array small_models{"bert", "bert_without_words", "roberta", "distilbert", "electra", "gpt2",
+                                  "llama", "mistral", "qwen2", "gpt_neox", "gpt_neox_serial", "opt",
+                                  "opt_post", "bloom", "phi3", "qwen3",
+                                  // by transformers itself
+                                  "granite", "gemma", "gemma2", "gemma3_text", "olmo2", "exaone4", "smollm3",
+                                  "cohere", "cohere2", "glm", "glm4", "stablelm", "stablelm_parallel", "arcee",
+                                  "nemotron", "starcoder2", "phi", "mixtral", "qwen3_moe", "gpt_oss", "gptj"};
 const std::string models_of_ours = HEADWISE_SOURCE_DIR "/assets/models/";
 
 std::shared_ptr<const Transformer> transformer_of(const std::string& path) {

@@ -64,14 +64,15 @@ void check_contains(const std::string& line, const std::string& part) {
 
 TEST_CASE("a small model opens as it is, and not with any of its arrays missing or of another shape") {
   for (const std::string name :
-       {"bert",     "roberta",         "electra", "distilbert",        "gpt2",     "llama", "qwen2",
-        "gpt_neox", "gpt_neox_serial", "opt",     "opt_post",          "bloom",    "phi3",  "gemma2",
-        "olmo2",    "cohere",          "glm4",    "stablelm_parallel", "nemotron", "gptj"}) {
+       {"bert",     "roberta",  "electra",         "distilbert", "gpt2",     "llama",
+        "qwen2",    "gpt_neox", "gpt_neox_serial", "opt",        "opt_post", "bloom",
+        "phi3",     "gemma2",   "olmo2",           "cohere",     "glm4",     "stablelm_parallel",
+        "nemotron", "gptj",     "mixtral",         "gpt_oss"}) {
     CAPTURE(name);
     const auto shapes = shapes_of(name);
     const std::string config = config_of(name).dump();
     const bool takes_biases_as_they_are = name == "qwen2" || name == "glm4" || name == "nemotron" ||
-                                          name == "gptj" || name.starts_with("stablelm");
+                                          name == "gptj" || name == "gpt_oss" || name.starts_with("stablelm");
     CHECK(refusal(shapes, config) == "");
     for (const auto& [array, sizes] : shapes) {
       CAPTURE(array);
@@ -141,7 +142,7 @@ TEST_CASE("settings of config.json that are computed otherwise are named with th
   check_contains(refusal_of_config("bert", "model_type", "deberta"), "deberta");
   check_contains(refusal_of_config("gpt2", "scale_attn_by_inverse_layer_idx", true),
                  "scale_attn_by_inverse_layer_idx");
-  check_contains(refusal_of_config("llama", "model_type", "mixtral"), "mixtral");
+  check_contains(refusal_of_config("llama", "model_type", "jamba"), "jamba");
   check_contains(refusal_of_config("llama", "rope_scaling", Json{{"rope_type", "su"}, {"factor", 2.0}}),
                  "rope_scaling su");
   check_contains(refusal_of_config("llama", "head_dim", 8), "head_dim");
@@ -162,6 +163,22 @@ TEST_CASE("settings of config.json that are computed otherwise are named with th
   check_contains(refusal_of_config("gpt_neox", "model_type", "gpt_neox_japanese"), "gpt_neox_japanese");
   check_contains(refusal_of_config("gpt_neox", "rope_scaling", Json{{"rope_type", "su"}}), "rope_scaling su");
   check_contains(refusal_of_config("gpt_neox", "rotary_pct", 0.4), "0.4 of 8 columns");
+}
+
+TEST_CASE(
+    "experts are refused that a router does not choose among, or that are chosen more often than there are") {
+  check_contains(refusal_of_config("mixtral", "num_experts_per_tok", 4), "num_experts_per_tok = 4");
+  check_contains(refusal_of_config("mixtral", "num_experts_per_tok", nullptr), "num_experts_per_tok = 0");
+  CHECK(refusal_of_config("mixtral", "num_experts_per_tok", 3) == "");
+  auto shapes = shapes_of("gpt_oss");
+  shapes["model.layers.0.mlp.router.weight"] = {4, 16};
+  shapes["model.layers.0.mlp.router.bias"] = {4};
+  check_contains(refusal(shapes, config_of("gpt_oss").dump()), "its router and its experts disagree");
+  shapes = shapes_of("mixtral");
+  shapes.erase("model.layers.1.block_sparse_moe.experts.2.w3.weight");
+  check_contains(refusal(shapes, config_of("mixtral").dump()), "block_sparse_moe.experts.2.w3.weight");
+  shapes["model.layers.1.block_sparse_moe.experts.3.w3.weight"] = {28, 16};
+  check_contains(refusal(shapes, config_of("mixtral").dump()), "block_sparse_moe.experts.2.w3.weight");
 }
 
 TEST_CASE("blocks beyond those that config.json counts are no part of the model") {
