@@ -236,6 +236,22 @@ std::string past_sentence(const Row& row) {
                      counted(sizes.past, "earlier token"), row.name(), place);
 }
 
+std::string choose_sentence(const Row& row) {
+  const std::vector<double> scores = row.of(Id::indexer_scores), bias = row.of(Id::mask_bias);
+  if (scores.empty() || bias.size() != scores.size()) return {};
+  if (has_nan(scores)) return not_a_number;
+  std::optional<std::size_t> best;
+  std::size_t kept = 0;
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    if (bias[j] == -INFINITY) continue;
+    ++kept;
+    if (!best || scores[j] > scores[*best]) best = j;
+  }
+  if (!best) return fmt::format("All {} keys are blocked: {} may attend to none.", bias.size(), row.name());
+  return fmt::format("It keeps {} of its {} keys; the indexer scores {} highest ({}).", kept, bias.size(),
+                     row.key(*best), number(scores[*best]));
+}
+
 std::string output_sentence(const Row& row) {
   const Id rows = rows_of_output(row.trace.tensors);
   const std::vector<double> joined = row.of(rows), made = row.of(Id::output);
@@ -290,7 +306,7 @@ std::string followed_sentence(const Trace& trace, const TokenLabels& labels, con
   constexpr std::array<std::string (*)(const Row&), step_count> sentences{
       inputs_sentence, project_sentence, split_sentence, scores_sentence, scale_sentence,
       mask_sentence,   softmax_sentence, sum_sentence,   concat_sentence, output_sentence,
-      norm_sentence,   gate_sentence,    past_sentence};
+      norm_sentence,   gate_sentence,    past_sentence,  choose_sentence};
   const Step step = selection.step;
   if ((step == Step::project || step == Step::split_heads) && trace.options.op != Op::multi_head_attention)
     return {};

@@ -31,6 +31,7 @@ constexpr auto drawn = std::to_array<DrawnTensor>({
     {Id::query, -1.0}, {Id::key}, {Id::value, 1.0}, {Id::q, -1.0}, {Id::k}, {Id::v, 1.0},
     {Id::q_heads, -1.0}, {Id::k_heads}, {Id::v_heads, 1.0}, {Id::q_normed, -1.0}, {Id::k_normed},
     {Id::q_rotary, -1.0}, {Id::k_rotary}, {Id::present_key}, {Id::present_value, 1.0},
+    {Id::indexer_scores, 0.4},
     {Id::scores, -0.5}, {Id::scaled_scores, -0.5}, {Id::position_bias, 0.4}, {Id::mask_bias, 0.4},
     {Id::masked_scores, -0.5},
     {Id::attn_weights, -0.5}, {Id::dropped_weights, -0.5}, {Id::head_output}, {Id::concat},
@@ -91,7 +92,8 @@ struct GraphBuilder {
     // At p = 0 dropped_weights are attn_weights, and only those are drawn.
     if (from == Id::dropped_weights && trace.options.dropout <= 0) from = Id::attn_weights;
     const GraphEdge edge{find(from), find(to),
-                         from == Id::query && (to == Id::residual_output || to == Id::output_gate)};
+                         from == Id::query && (to == Id::residual_output || to == Id::output_gate ||
+                                               to == Id::indexer_scores)};
     if (edge.from >= layout.nodes.size() || edge.to >= layout.nodes.size() || edge.from == edge.to) return;
     if (std::ranges::find(layout.edges, edge) == layout.edges.end()) layout.edges.push_back(edge);
   }
@@ -100,6 +102,9 @@ struct GraphBuilder {
     for (const GraphNode& node : layout.nodes)
       for (const TensorName source : rule_sources(declared_rule(trace, {node.id})))
         connect(source.id, node.id);
+    // What lies between is not drawn.
+    for (const Id input : {Id::query, Id::key})
+      if (node_of(trace.tensors, input) == input) connect(input, Id::indexer_scores);
     // Longest path from the left; nodes are in the order of computation,
     // so one pass over the targets is enough.
     for (std::size_t to = 0; to < layout.nodes.size(); ++to)
@@ -109,6 +114,7 @@ struct GraphBuilder {
     // What feeds only a later node goes just left of it: the merged masks next to the scaled scores.
     for (const auto& [source, made] : {std::pair(Id::mask_bias, Id::masked_scores),
                                        {Id::position_bias, Id::mask_bias},
+                                       {Id::indexer_scores, Id::mask_bias},
                                        {Id::output_gate, Id::gated_concat}})
       if (const std::size_t from = find(source), to = find(made);
           from < layout.nodes.size() && to < layout.nodes.size())
@@ -122,6 +128,7 @@ constexpr std::array known_sizes{
     Id::scaled_scores,
     Id::mask_bias,
     Id::position_bias,
+    Id::indexer_scores,
     Id::dropped_weights,
     Id::residual_output,
     Id::layer_norm_output,

@@ -62,6 +62,7 @@ double phase(double x, double begin, double end) {
 Making making_of(const Rule& rule) {
   switch (rule.combine) {
     case Combine::softmax:
+    case Combine::full_softmax:
       return Making::settle;
     case Combine::add_mask:
       return Making::fall;

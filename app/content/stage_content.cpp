@@ -185,7 +185,7 @@ class ContentBuilder {
       return content_.result->matrix.view.tensor->shape().rank() == 3 ? "mean" : "copy";
     // clang-format off
     constexpr std::pair<Id, const char*> signs[]{
-        {Id::residual_output, "+ query"}, {Id::attn_weights, "softmax"}, {Id::dropped_weights, "dropout"},
+        {Id::residual_output, "+ query"}, {Id::attn_weights, "softmax"}, {Id::full_weights, "softmax"}, {Id::indexer_q, "project"}, {Id::indexer_k, "norm"}, {Id::dropped_weights, "dropout"},
         {Id::layer_norm_output, "norm"}, {Id::q_heads, "cut"}, {Id::k_heads, "cut"}, {Id::v_heads, "cut"},
         {Id::q_rotary, "turn"}, {Id::k_rotary, "turn"}, {Id::q_normed, "norm"},
         {Id::present_key, "append"}, {Id::present_value, "append"}, {Id::k_normed, "norm"}, {Id::concat, "join"}, {Id::gated_concat, "⊙ σ"},   {Id::output, "copy"}};

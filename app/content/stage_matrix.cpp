@@ -18,7 +18,7 @@ Index heads_per_group(const Trace& trace) {
 Index leading_index(const Trace& trace, const Axis& axis, StagePlace place) {
   Index index = 0;
   if (axis.name == "N") index = place.batch;
-  if (axis.name == "H") index = place.head;
+  if (axis.name == "H" || axis.name == "Hi") index = place.head;  // Hi: those of the indexer
   if (axis.name == "G") index = place.head / heads_per_group(trace);
   if (axis.name == "F") {  // the slice that this head keeps, if it is frozen
     const std::vector<Index>& frozen = trace.options.frozen_heads;

@@ -8,6 +8,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
 #include "core/attention/attention_sizes.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
 #include "core/scenario/mask_presets.h"
 #include "core/tensor/join.h"
@@ -88,6 +89,23 @@ void draw_relative_bias(SetupRows& rows) {
   }
   rows.edited("setup/relative_bias", fmt::format("relative bias {}", kinds[static_cast<std::size_t>(kind)]),
               false);
+}
+
+// How many keys the indexer keeps; typed where there is none, a small one appears.
+void draw_indexer(SetupRows& rows) {
+  std::optional<Indexer>& indexer = rows.scenario().mask.indexer;
+  if (!rows.rare("setup/indexer", indexer.has_value())) return;
+  std::optional<Index> k;
+  if (indexer) k = indexer->k;
+  rows.optional_integer(setup_row("setup/indexer"), k, "none", {.drag_least = 1, .drag_most = 4096});
+  if (!rows.changed() || rows.state().edited_row != "setup/indexer") return;
+  if (!k) return indexer.reset();
+  if (!indexer) {
+    const AttentionOptions& o = rows.context().trace.options;
+    const Index rotated = has_rotary_embedding(o) ? 2 * rotation_of(o).count() : 0;
+    indexer = Indexer{2, std::max<Index>(8, rotated), *k};
+  }
+  indexer->k = *k;
 }
 
 void draw_fully_masked_rows(SetupRows& rows) {
@@ -223,6 +241,7 @@ void draw_setup_mask(SetupRows& rows) {
 
   draw_alibi(rows);
   draw_relative_bias(rows);
+  draw_indexer(rows);
   if (rows.rare("setup/fill", mask.value.has_value()))
     rows.number(setup_setting("setup/fill"), mask.value, "−∞");
   draw_fully_masked_rows(rows);

@@ -39,7 +39,7 @@ Index shown_query(const PanelContext& context, Index chosen, Index queries) {
   const bool has_query = pinned && !pinned->tensor.gradient && pinned->index.size() == 4 &&
                          pinned->tensor.id != TensorId::k_heads && pinned->tensor.id != TensorId::k_rotary &&
                          pinned->tensor.id != TensorId::k_normed && pinned->tensor.id != TensorId::v_heads &&
-                         step_of(pinned->tensor.id) != Step::past;
+                         pinned->tensor.id != TensorId::indexer_k && step_of(pinned->tensor.id) != Step::past;
   return std::clamp<Index>(has_query ? pinned->index[2] : chosen, 0, std::max<Index>(queries - 1, 0));
 }
 

@@ -23,29 +23,14 @@ namespace headwise {
 namespace {
 
 // In the order of Combine.
-constexpr std::array<std::string_view, 23> combine_words{"given",
-                                                         "copy",
-                                                         "product_sum",
-                                                         "rotation",
-                                                         "clip",
-                                                         "scale",
-                                                         "merge_masks",
-                                                         "add_mask",
-                                                         "softmax",
-                                                         "log_sum_exp",
-                                                         "sink_share",
-                                                         "dropout",
-                                                         "mean",
-                                                         "gate",
-                                                         "norm",
-                                                         "clip_gradient",
-                                                         "scale_gradient",
-                                                         "add_mask_gradient",
-                                                         "softmax_gradient",
-                                                         "sink_gradient",
-                                                         "norm_gradient",
-                                                         "gate_gradient",
-                                                         "norm_weight_gradient"};
+constexpr std::array<std::string_view, 28> combine_words{
+    "given",          "copy",           "product_sum",       "rotation",
+    "clip",           "scale",          "merge_masks",       "add_mask",
+    "softmax",        "log_sum_exp",    "sink_share",        "dropout",
+    "mean",           "gate",           "indexer_query",     "indexer_key",
+    "indexer_weight", "indexer_score",  "full_softmax",      "norm",
+    "clip_gradient",  "scale_gradient", "add_mask_gradient", "softmax_gradient",
+    "sink_gradient",  "norm_gradient",  "gate_gradient",     "norm_weight_gradient"};
 
 static_assert(combine_words.size() == static_cast<std::size_t>(Combine::norm_weight_gradient) + 1);
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "core/attention/indexer.h"
 #include "core/attention/relative_bias.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/task_threads.h"
@@ -161,11 +162,23 @@ void add_relative_bias(Rows<T>& rows, const AttentionOptions& options, const Giv
   });
 }
 
+// Last, for it chooses among the keys that all the others leave.
+template <class T>
+void block_unchosen(Rows<T>& rows, const Indexer& indexer, const Tensor& scores) {
+  rows.for_each([&](Index n, Index, Index l, std::span<T> row) {
+    std::vector<char> allowed(row.size());
+    for (std::size_t s = 0; s < row.size(); ++s) allowed[s] = row[s] != blocked<T>;
+    const ChosenKeys chosen(indexer_row(scores, n, l), allowed, indexer.k);
+    for (std::size_t s = 0; s < row.size(); ++s)
+      if (!chosen(static_cast<Index>(s))) row[s] = blocked<T>;
+  });
+}
+
 }  // namespace
 
 GivenMasks given_masks(const TraceTensors& t) {
-  return {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get(), t.nonpad_kv_seqlen.get(),
-          t.relative_bias_weight.get()};
+  return {t.attn_mask.get(),        t.key_padding_mask.get(),     t.valid_lens.get(),
+          t.nonpad_kv_seqlen.get(), t.relative_bias_weight.get(), t.indexer_scores.get()};
 }
 
 std::optional<AttnMaskView> view_attn_mask(Op op, const Shape& mask, Index batch, Index heads, Index queries,
@@ -236,7 +249,7 @@ bool only_zeros_and_ones(const Tensor& mask) {
 
 bool has_any_mask(const AttentionOptions& options, const GivenMasks& given) {
   return given.attn_mask || given.key_padding_mask || given.valid_lens || given.nonpad_kv_seqlen ||
-         depends_on_distance(options);
+         depends_on_distance(options) || options.indexer;
 }
 
 Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Shape mask_bias, Index keys,
@@ -263,6 +276,8 @@ Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Sha
     if (seen_by_position(options).bounds()) block_by_position(rows, options, given, queries);
     if (options.alibi) add_alibi(rows, options, given, queries);
     if (options.relative_bias) add_relative_bias(rows, options, given, queries);
+    if (options.indexer && given.indexer_scores)
+      block_unchosen(rows, *options.indexer, *given.indexer_scores);
   });
   return bias;
 }

@@ -24,7 +24,7 @@ double alibi_bias(double slope, Index distance, bool is_causal);
 // Merges all masks of one attention into a bias that is added to the scaled scores. Sources:
 // F.multi_head_attention_forward (attn_mask, key_padding_mask), F.scaled_dot_product_attention and ONNX
 // Attention (boolean masks with the opposite meaning, broadcasting, masks shorter than S), d2l (valid_lens),
-// Mistral (sliding window), ALiBi, T5 (relative biases).
+// Mistral (sliding window), ALiBi, T5 (relative biases), DeepSeek (an indexer's choice).
 
 // Null if there is no such mask. A blocking boolean cell counts as -inf, a float is added as it is.
 struct GivenMasks {
@@ -33,6 +33,8 @@ struct GivenMasks {
   const Tensor* valid_lens = nullptr;        // (N) or (N,L), i64: key j takes part if j < len
   const Tensor* nonpad_kv_seqlen = nullptr;  // (N), i64: likewise, and query L − 1 stands at key len − 1
   const Tensor* relative_bias_weight = nullptr;  // (buckets,H), if options.relative_bias is set
+  // (N,L,S), f32 or f64, if options.indexer is set; null: nothing is chosen
+  const Tensor* indexer_scores = nullptr;
 };
 GivenMasks given_masks(const TraceTensors& tensors);
 
@@ -63,7 +65,8 @@ bool only_zeros_and_ones(const Tensor& mask);
 // Whether any mask is given or requested, that is, whether a mask_bias exists.
 bool has_any_mask(const AttentionOptions& options, const GivenMasks& given);
 
-// mask_bias (N,H,L,S′): the sum of all masks, -inf where any of them blocks. `keys` is S; the columns from S
+// mask_bias (N,H,L,S′): the sum of all masks, -inf where any of them blocks, and last where the indexer does
+// not choose a key that they leave. `keys` is S; the columns from S
 // on, appended by bias_k and the zero row, stay 0. With options.mask_value the -inf stays too: it marks the
 // cells that mask_scores fills. The shapes of the masks must already have been checked.
 Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Shape mask_bias, Index keys,

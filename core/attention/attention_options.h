@@ -34,6 +34,15 @@ struct RelativeBias {
   friend bool operator==(const RelativeBias&, const RelativeBias&) = default;
 };
 
+// The indexer of DeepSeek sparse attention, which chooses the keys of each query (core/attention/indexer.h).
+struct Indexer {
+  Index heads = 1;  // Hi
+  Index width = 2;  // W, of each of its heads; at least the columns that the layer rotates
+  Index k = 1;      // how many keys take part; all of them if there are not more
+  RotaryPairs rotary_pairs = RotaryPairs::halves;
+  friend bool operator==(const Indexer&, const Indexer&) = default;
+};
+
 struct IntegerRange {
   std::int64_t least = 0;
   bool contains(std::int64_t value) const { return value >= least; }
@@ -128,6 +137,9 @@ struct PositionOptions {
   std::optional<Index> window_left, window_right;
   bool alibi = false;
   double alibi_scale = 1.0;  // multiplies ALiBi's slopes (Falcon's bias is divided by √D)
+  // Of the keys that all other masks leave, those with the largest indexer_scores. Not with a past, static_k
+  // or appended rows.
+  std::optional<Indexer> indexer;
 
   friend bool operator==(const PositionOptions&, const PositionOptions&) = default;
 };
@@ -221,6 +233,7 @@ void visit_position_options(Visit&& visit) {
   visit(OptionRow{"window_right", set_by_layer}, &O::window_right, zero_or_more);
   visit(OptionRow{"alibi", set_by_layer}, &O::alibi);
   visit(OptionRow{"alibi_scale", set_by_layer}, &O::alibi_scale, any_number);
+  visit(OptionRow{"indexer", set_by_layer | not_in_pytorch}, &O::indexer);
 }
 
 // f(row, member) for each option of the struct that has the trait.

@@ -60,6 +60,8 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
     return letter == "N"         ? s.batch
            : letter == "1"       ? 1
            : letter == "buckets" ? options.relative_bias.value_or(RelativeBias{}).buckets
+           : letter == "Hi"      ? options.indexer.value_or(Indexer{}).heads
+           : letter == "W"       ? options.indexer.value_or(Indexer{}).width
            : letter == "L"       ? s.queries
            : letter == "P"       ? s.past
            : letter == "S"       ? s.new_keys()

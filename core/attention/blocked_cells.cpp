@@ -32,6 +32,7 @@ bool is_masked(TensorName name) {
     case TensorId::attn_weights:
     case TensorId::dropped_weights:
     case TensorId::mask_bias:
+    case TensorId::indexer_scores:  // what is left shows the choice
     case TensorId::attn_output_weights:
       return !name.gradient;
     case TensorId::scores:

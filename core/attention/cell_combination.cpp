@@ -9,6 +9,7 @@
 #include <span>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/indexer.h"
 #include "core/attention/norm.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/rotary_embedding.h"
@@ -191,13 +192,128 @@ double recompute_rotation(const Trace& trace, const CellProvenance& provenance) 
           partner_sign(provenance) * partner * quantity(provenance, "sin θ").value_or(0.0));
 }
 
-double recompute_softmax(const Trace& trace, const CellProvenance& provenance) {
-  const std::vector<double> row = products_of(trace, provenance.terms);
+// The position and the angles of a cell (n,m,t,d) of indexer_q or indexer_k; nothing in a column that is not
+// rotated.
+void add_indexer_rotation(const Trace& trace, CellProvenance& provenance) {
+  const Rotation rotation = indexer_rotation(trace.options);
+  const std::vector<Index>& cell = provenance.cell.index;
+  const Index own = cell[3];
+  if (own >= 2 * rotation.count()) return;
+  const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
+  const Index first = provenance.cell.tensor.id == TensorId::indexer_q
+                          ? rotary_first_query(trace.options, sizes.queries, sizes.keys)
+                          : rotary_first_key(trace.options);
+  const Index position = first + cell[2], pair = rotation.pair_of(own);
+  const Index begin = pair * rotation.step();
+  const double angle = rotation.angle(position, pair);
+  auto& quantities = provenance.quantities;
+  quantities.emplace_back("position", static_cast<double>(position));
+  quantities.emplace_back("inverse frequency", rotation.inverse_frequencies[static_cast<std::size_t>(pair)]);
+  quantities.emplace_back("θ", angle);
+  quantities.emplace_back("cos θ", std::cos(angle));
+  quantities.emplace_back("sin θ", std::sin(angle));
+  quantities.emplace_back("partner column",
+                          static_cast<double>(own == begin ? begin + rotation.apart() : begin));
+  if (rotation.factor != 1.0) quantities.emplace_back("factor", rotation.factor);
+}
+
+// factor·(own·cos θ ∓ partner·sin θ), or `own` in a column that is not rotated.
+double rotated_pair(const CellProvenance& provenance, double own, double partner) {
+  const std::optional<double> column = quantity(provenance, "partner column");
+  if (!column) return own;
+  const double sign = *column > static_cast<double>(provenance.cell.index.back()) ? -1.0 : 1.0;
+  return quantity(provenance, "factor").value_or(1.0) *
+         (own * *quantity(provenance, "cos θ") + sign * partner * *quantity(provenance, "sin θ"));
+}
+
+// The first half of the terms is the cell's own product, the second half its partner's.
+double recompute_indexer_query(const Trace& trace, const CellProvenance& provenance) {
+  const std::vector<double> products = products_of(trace, provenance.terms);
+  const auto half = products.begin() + std::ssize(products) / 2;
+  return rotated_pair(provenance, std::accumulate(products.begin(), half, 0.0),
+                      std::accumulate(half, products.end(), 0.0));
+}
+
+// Terms of two factors are those of key·Wᵀ, one column behind the other; single ones are weights and biases.
+struct IndexerKeyRow {
+  IndexerKeyRow(const Trace& trace, const CellProvenance& provenance) : of(trace), cell(provenance) {
+    x = WideRow::Zero(of.options.indexer.value().width);
+    for (const Term& term : cell.terms)
+      if (term.factors.size() == 2) x[term.factors[1].index[0]] += product_of_factors(of, term);
+    norm = row_norm(x, indexer_norm);
+  }
+  double column(Index d) const {
+    double weight = 1.0, bias = 0.0;
+    for (const Term& term : cell.terms) {
+      const CellRef& factor = term.factors.front();
+      if (term.factors.size() != 1 || factor.index[0] != d) continue;
+      (factor.tensor.id == TensorId::indexer_k_norm_weight ? weight : bias) = product_of_factors(of, term);
+    }
+    return weight * (x[d] - norm.mean) / norm.deviation + bias;
+  }
+  const Trace& of;
+  const CellProvenance& cell;
+  WideRow x;
+  RowNorm norm{};
+};
+
+double recompute_indexer_key(const Trace& trace, const CellProvenance& provenance) {
+  const IndexerKeyRow row(trace, provenance);
+  const auto partner = quantity(provenance, "partner column");
+  return rotated_pair(provenance, row.column(provenance.cell.index.back()),
+                      partner ? row.column(static_cast<Index>(*partner)) : 0.0);
+}
+
+// The terms of one head of the indexer are adjacent: q·k·w of each column. Where their sum is below 0, ReLU
+// makes it 0.
+double recompute_indexer_score(const Trace& trace, const CellProvenance& provenance, std::vector<Term>* values) {
+  const Indexer indexer = trace.options.indexer.value();
+  const double scale = 1.0 / std::sqrt(static_cast<double>(indexer.width));
+  double score = 0.0;
+  for (std::size_t first = 0; first < provenance.terms.size();
+       first += static_cast<std::size_t>(indexer.width)) {
+    double product = 0.0;
+    const auto each = [&](auto&& f) {
+      for (std::size_t i = first; i < first + static_cast<std::size_t>(indexer.width); ++i) f(i);
+    };
+    const auto number = [&](std::size_t i, std::size_t factor) {
+      const CellRef& cell = provenance.terms[i].factors[factor];
+      return trace.tensor(cell.tensor)->at(cell.index);
+    };
+    each([&](std::size_t i) { product += scale * number(i, 0) * number(i, 1); });
+    if (!(product < 0.0)) score += number(first, 2) * product;
+    if (values) each([&](std::size_t i) { (*values)[i].value *= product < 0.0 ? 0.0 : scale; });
+  }
+  return score;
+}
+
+// The row of scaled scores with every mask but the indexer's, and the sink behind them.
+std::vector<double> full_row(const Trace& trace, const CellProvenance& provenance) {
+  std::vector<double> row;
+  const std::vector<Product> masks = mask_products(trace);
+  for (const Term& term : provenance.terms) {
+    const CellRef& source = term.factors.front();
+    if (source.tensor.id == TensorId::sinks) row.push_back(product_of_factors(trace, term));
+    if (source.tensor.id != TensorId::scaled_scores) continue;
+    double bias = 0.0;
+    for (const Product& mask : masks)
+      if (mask.reading != MaskReading::not_chosen && holds_at(mask, source.index))
+        bias += mask_addend(trace, mask, source.index);
+    const std::optional<double>& fill = trace.options.mask_value;
+    row.push_back(fill && bias == minus_infinity ? *fill : product_of_factors(trace, term) + bias);
+  }
+  return row;
+}
+
+double softmax_of(const Trace& trace, const std::vector<double>& row, std::size_t own) {
   const bool all_blocked = std::ranges::all_of(row, [](double x) { return x == minus_infinity; });
   if (all_blocked && trace.options.fully_masked_rows == FullyMaskedRows::zero) return 0.0;
   const SoftmaxRow statistics(row);
-  const double own = row.at(own_term(provenance));
-  return std::exp(own - statistics.maximum) / statistics.sum_exp;
+  return std::exp(row.at(own) - statistics.maximum) / statistics.sum_exp;
+}
+
+double recompute_softmax(const Trace& trace, const CellProvenance& provenance) {
+  return softmax_of(trace, products_of(trace, provenance.terms), own_term(provenance));
 }
 
 double recompute_log_sum_exp(const Trace& trace, const CellProvenance& provenance) {
@@ -270,6 +386,45 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
       quantities.emplace_back("row maximum", row.maximum);
       if (provenance.combine == Combine::softmax)
         quantities.emplace_back("exp(x − max)", provenance.terms.at(own_term(provenance)).value);
+      quantities.emplace_back("Σ exp", row.sum_exp);
+      break;
+    }
+    case Combine::indexer_query: {
+      add_indexer_rotation(trace, provenance);
+      const auto half = provenance.terms.size() / 2;
+      for (std::size_t i = 0; i < provenance.terms.size(); ++i)
+        provenance.terms[i].value *=
+            i < half ? rotated_pair(provenance, 1.0, 0.0) : rotated_pair(provenance, 0.0, 1.0);
+      break;
+    }
+    case Combine::indexer_key: {
+      add_indexer_rotation(trace, provenance);
+      const IndexerKeyRow row(trace, provenance);
+      quantities.emplace_back("mean", row.norm.mean);
+      quantities.emplace_back(deviation_name(NormKind::layer), row.norm.deviation);
+      quantities.emplace_back("ε", indexer_norm.epsilon);
+      break;
+    }
+    case Combine::indexer_weight:
+      for (Term& term : provenance.terms)
+        term.value /= std::sqrt(static_cast<double>(o.indexer.value().heads));
+      break;
+    case Combine::indexer_score: {
+      std::vector<Term> terms = provenance.terms;
+      recompute_indexer_score(trace, provenance, &terms);
+      provenance.terms = std::move(terms);
+      break;
+    }
+    case Combine::full_softmax: {
+      const std::vector<double> scores = full_row(trace, provenance);
+      const SoftmaxRow row(scores);
+      std::size_t next = 0;
+      for (Term& term : provenance.terms) {
+        const TensorId id = term.factors.front().tensor.id;
+        if (id == TensorId::scaled_scores || id == TensorId::sinks)
+          term.value = std::exp(scores[next++] - row.maximum);
+      }
+      quantities.emplace_back("row maximum", row.maximum);
       quantities.emplace_back("Σ exp", row.sum_exp);
       break;
     }
@@ -348,6 +503,17 @@ double recompute_from_provenance(const Trace& trace, const CellProvenance& prove
       return recompute_softmax(trace, provenance);
     case Combine::log_sum_exp:
       return recompute_log_sum_exp(trace, provenance);
+    case Combine::indexer_query:
+      return recompute_indexer_query(trace, provenance);
+    case Combine::indexer_key:
+      return recompute_indexer_key(trace, provenance);
+    case Combine::indexer_weight:
+      return sum_of(products_of(trace, provenance.terms)) /
+             std::sqrt(static_cast<double>(trace.options.indexer.value().heads));
+    case Combine::indexer_score:
+      return recompute_indexer_score(trace, provenance, nullptr);
+    case Combine::full_softmax:
+      return softmax_of(trace, full_row(trace, provenance), static_cast<std::size_t>(provenance.cell.index[3]));
     case Combine::sink_share:
       return sink_share(source(0), source(1));
     case Combine::sink_gradient:

@@ -131,8 +131,8 @@ std::string joined_products(const Trace& trace, const Rule& rule, std::span<cons
 }
 
 // "q_heads[0,0,8,1] · cos θ − q_heads[0,0,8,9] · sin θ, θ = 8 · 0.1"; "1.2 · (…), θ = 8 · 0.1" with a factor
-std::string rotation_text(const CellProvenance& provenance, const std::string& own, const std::string& partner) {
-  const bool is_first = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
+std::string rotation_text(const CellProvenance& provenance, const std::string& own,
+                          const std::string& partner, bool is_first) {
   std::string sum = fmt::format("{} · cos θ {} {} · sin θ", own,
                                 is_first == provenance.cell.tensor.gradient ? "+" : "−", partner);
   if (const auto factor = quantity(provenance, "factor"))
@@ -169,6 +169,39 @@ std::string norm_gradient_text(const CellProvenance& provenance, const std::stri
                      divisor_of(provenance));
 }
 
+// The product that is number `which` of those that apply to the cell.
+std::string holding_text(const Rule& rule, std::span<const Index> index, std::size_t which) {
+  for (const Product& product : rule.products)
+    if (holds_at(product, index) && which-- == 0)
+      return sum_sign(product, index) + factors_text(product, index);
+  return {};
+}
+
+// "(indexer.k_norm.weight[1] · n[1] + indexer.k_norm.bias[1]) · cos θ − …, n[j] = (Σ_e key[0,3,e] ·
+// indexer.wk.weight[j,e] − mean) / √(variance + ε)"
+std::string indexer_key_text(const Rule& rule, const CellProvenance& provenance) {
+  const std::vector<Index>& index = provenance.cell.index;
+  const auto column = [&](Index d) {
+    std::string text = fmt::format("n[{}]", d);
+    for (const Product& product : rule.products) {
+      const Operand& factor = product.factors.front();
+      if (!product.sums.empty() || !holds_at(product, index) || mapped_index(factor.axes.front(), index) != d)
+        continue;
+      const std::string cell = factors_text(product, index);
+      text = factor.tensor.id == Id::indexer_k_norm_weight ? cell + " · " + text : text + " + " + cell;
+    }
+    return text;
+  };
+  const Index own = index.back();
+  const auto partner = quantity(provenance, "partner column");
+  return fmt::format("{}, n[j] = (Σ_e {} − mean) / {}",
+                     partner ? rotation_text(provenance, "(" + column(own) + ")",
+                                             "(" + column(static_cast<Index>(*partner)) + ")",
+                                             *partner > static_cast<double>(own))
+                             : column(own),
+                     factors_text(rule.products.at(0), index), deviation_name(NormKind::layer));
+}
+
 std::string right_side(const Trace& trace, const Rule& rule, const CellProvenance& provenance) {
   const std::vector<Index>& index = provenance.cell.index;
   const auto factors_of = [&](std::size_t product) { return factors_text(rule.products.at(product), index); };
@@ -196,7 +229,8 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
                          number_text(quantity(provenance, "clip").value_or(0.0)));
     case Combine::rotation:
       return rotation_text(provenance, cell_text(provenance.terms.at(0).factors[0]),
-                           cell_text(provenance.terms.at(1).factors[0]));
+                           cell_text(provenance.terms.at(1).factors[0]),
+                           provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back());
     case Combine::scale:
       return score_scale(trace.options).text(factors_of(0), {number_text});
     case Combine::scale_gradient:
@@ -218,6 +252,23 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
       return last.tensor.id != Id::sinks
                  ? fmt::format("exp({} − max) / {}", own_source(), sum)
                  : fmt::format("exp({} − max) / (exp({} − max) + {})", own_source(), cell_text(last), sum);
+    }
+    case Combine::indexer_query:
+      return rotation_text(provenance, holding_text(rule, index, 0), holding_text(rule, index, 1),
+                           *quantity(provenance, "partner column") > static_cast<double>(index.back()));
+    case Combine::indexer_key:
+      return indexer_key_text(rule, provenance);
+    case Combine::indexer_weight:
+      return fmt::format("{} / √{}", holding_text(rule, index, 0), trace.options.indexer.value().heads);
+    case Combine::indexer_score:
+      return fmt::format("Σ_m {} · ReLU(Σ_d {} · {} / √{})", factor(2), factor(0), factor(1),
+                         trace.options.indexer.value().width);
+    case Combine::full_softmax: {
+      const std::string sum = fmt::format("Σ_s exp({} + masks − max)", factors_of(0));
+      const CellRef& last = provenance.terms.back().factors[0];
+      return fmt::format(
+          "exp({} + masks − max) / {}, masks without the indexer's choice", own_source(),
+          last.tensor.id != Id::sinks ? sum : fmt::format("(exp({} − max) + {})", cell_text(last), sum));
     }
     case Combine::log_sum_exp:
       return fmt::format("max + ln {}exp({} − max)", sum_sign(rule.products.at(0), index), factors_of(0));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/attention/indexer.h"
 #include "core/attention/rules.h"
 #include "core/attention/score_path.h"
 #include "core/tensor/error.h"
@@ -69,6 +70,36 @@ std::string softmax_note(const CellProvenance& provenance) {
   if (std::isnan(provenance.value))
     return "A NaN or +∞ in the row of scores reaches every weight of the row.";
   return {};
+}
+
+// "Not among the k = 4 largest of indexer_scores: 6th of the 9 keys that the masks leave; the last that takes
+// part has 0.25."
+std::string chosen_note(const Trace& trace, const CellProvenance& provenance) {
+  const std::vector<Index>& cell = provenance.cell.index;
+  const Index k = trace.options.indexer.value().k;
+  const ChosenKeys chosen = chosen_keys(trace, cell[0], cell[1], cell[2]);
+  const std::optional<Index> rank = chosen.rank(cell[3]);
+  if (!rank) return "Another mask blocks this key: the indexer chooses among those that are left.";
+  if (chosen.allowed() <= k)
+    return fmt::format("The masks leave {} keys, not more than k = {}: all of them take part.",
+                       chosen.allowed(), k);
+  const Index last = chosen.order()[static_cast<std::size_t>(k - 1)];
+  return fmt::format(
+      "{} the k = {} largest of indexer_scores: rank {} of the {} keys that the masks leave; "
+      "rank {} has {}.",
+      *rank <= k ? "Among" : "Not among", k, *rank, chosen.allowed(), k,
+      number_text(trace.tensors.indexer_scores->at({cell[0], cell[2], last})));
+}
+
+// "Position 3: …" where a column of the indexer is rotated.
+std::string indexer_note(const CellProvenance& provenance) {
+  const std::optional<double> position = quantity(provenance, "position");
+  if (!position) return {};
+  return *position == 0.0
+             ? "Position 0 is not turned: its angle is 0."
+             : fmt::format("Position {}: the column is rotated with column {}, by {:.4g} radians.", *position,
+                           quantity(provenance, "partner column").value_or(0.0),
+                           quantity(provenance, "θ").value_or(0.0));
 }
 
 std::string muted_head_note(const Trace& trace, const Term& term) {
@@ -165,8 +196,13 @@ std::string cell_note(const Trace& trace, const CellProvenance& provenance) {
     case Id::head_output:
       return shared_head_note(trace, provenance.cell.index[1]);
     case Id::mask_bias:
+      if (trace.options.indexer) return chosen_note(trace, provenance);
       return provenance.terms.empty() ? "An appended column is blocked by no mask." : "";
+    case Id::indexer_q:
+    case Id::indexer_k:
+      return indexer_note(provenance);
     case Id::attn_weights:
+    case Id::full_weights:
       return softmax_note(provenance);
     case Id::lse:
       return provenance.value == -INFINITY ? "Every key of this row is blocked." : "";
@@ -222,8 +258,12 @@ void append_terms(const Trace& trace, const Rule& rule, const Product& product,
       for (const AxisMap& map : product.factors[f].axes) source.index.push_back(mapped_index(map, variables));
       term.value *= tensors[f]->at(source.index);
     }
+    // Of a row that decides together, the cell's own key has what it adds.
+    const bool of_row = !product.sums.empty();
     if (rule.combine == Combine::merge_masks)
-      term.value = mask_contribution(trace, product, index, term.value);
+      term.value = of_row && variables.back() != index.back()
+                       ? 0.0
+                       : mask_contribution(trace, product, index, term.value);
   }
 }
 

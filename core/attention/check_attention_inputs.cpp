@@ -10,6 +10,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
+#include "core/attention/indexer.h"
 #include "core/attention/refusals.h"
 #include "core/attention/relative_bias.h"
 #include "core/attention/trace_warnings.h"
@@ -281,6 +282,51 @@ void check_relative_bias(const AttentionInputs& inputs, const AttentionSizes& s)
   expect_shape(name, *weight, expected, "one row for each bucket, one column for each head");
 }
 
+// The indexer's parameters, or for scaled_dot_product_attention its queries, keys and weights, if and only if
+// it is asked for; and a key of its own for every key that is masked.
+void check_indexer(const AttentionInputs& inputs, const AttentionSizes& s) {
+  const std::optional<Indexer>& indexer = inputs.options.indexer;
+  const TraceTensors& t = inputs.tensors;
+  const bool sdpa = inputs.options.op == Op::scaled_dot_product_attention;
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr& tensor = t.*(entry.member);
+    require(indexer || !tensor || !is_of_indexer(entry.id),
+            {std::string(entry.name), "nothing is chosen by it", tensor ? tensor->shape().sizes_text() : "",
+             "indexer with its heads, width and k", "set mask.indexer, or leave it out"});
+  }
+  if (!indexer) return;
+  const std::string wrong = indexer_problem(
+      *indexer, sdpa || !has_rotary_embedding(inputs.options) ? 0 : rotation_of(inputs.options).count());
+  require(wrong.empty(), {"mask.indexer", wrong, "", "", ""});
+  const char* const unplaced = t.past_key                     ? "past_key"
+                               : t.static_k                   ? "static_k"
+                               : t.bias_k                     ? "bias_k"
+                               : inputs.options.add_zero_attn ? "add_zero_attn"
+                                                              : nullptr;
+  require(!unplaced, {"mask.indexer",
+                      "the indexer has keys of its own, and none for the keys of a past, static_k "
+                      "or appended rows",
+                      unplaced ? unplaced : "", "keys that are projected", "leave one out"});
+  const auto check = [&](const char* name, const TensorPtr& tensor, bool needed, const Shape& expected) {
+    require(tensor || !needed, {name, sdpa ? "the input is missing" : "the parameter is missing", "",
+                                letters_and_sizes(expected), "give it, or set mask.indexer to null"});
+    if (tensor) expect_shape(name, *tensor, expected, "mask.indexer says its heads and its width");
+  };
+  const Axis heads{"Hi", indexer->heads}, width{"W", indexer->width};
+  if (sdpa) {
+    check("indexer_q", t.indexer_q, true, {{"N", s.batch}, heads, {"L", s.queries}, width});
+    check("indexer_k", t.indexer_k, true, {{"N", s.batch}, {"1", 1}, {"S", s.keys}, width});
+    check("indexer_weights", t.indexer_weights, true, {{"N", s.batch}, {"L", s.queries}, heads});
+    return;
+  }
+  const Index rows = checked_multiply(indexer->heads, indexer->width, "indexer.wq_b.weight");
+  check("indexer.wq_b.weight", t.indexer_wq_b, true, {{"Hi·W", rows}, {"E", inputs.options.embed_dim}});
+  check("indexer.wk.weight", t.indexer_wk, true, {width, {"kdim", inputs.options.kdim}});
+  check("indexer.k_norm.weight", t.indexer_k_norm_weight, false, {width});
+  check("indexer.k_norm.bias", t.indexer_k_norm_bias, false, {width});
+  check("indexer.weights_proj.weight", t.indexer_weights_proj, true, {heads, {"E", inputs.options.embed_dim}});
+}
+
 void check_head_counts(Index heads, Index kv_heads) {
   require(kv_heads > 0 && heads % kv_heads == 0,
           {"num_heads", "key/value heads must serve equal numbers of query heads",
@@ -293,7 +339,8 @@ void check_types(const AttentionInputs& inputs) {
     const TensorPtr& tensor = inputs.tensors.*(entry.member);
     if (!tensor) continue;
     const std::string name(entry.name);
-    if (entry.role == TensorRole::intermediate) {
+    const bool given = is_given_to_sdpa(entry.id) && inputs.options.op == Op::scaled_dot_product_attention;
+    if (entry.role == TensorRole::intermediate && !given) {
       refuse({name, "this tensor is computed, it cannot be given", tensor->shape().sizes_text(), "", ""});
     }
     if (entry.id == TensorId::valid_lens || entry.id == TensorId::nonpad_kv_seqlen) {
@@ -461,6 +508,7 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
   refusals.run([&] { check_output_gate(inputs, s); });
   refusals.run([&] { check_sinks(inputs, s); });
   refusals.run([&] { check_relative_bias(inputs, s); });
+  refusals.run([&] { check_indexer(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();
@@ -501,6 +549,7 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
   refusals.run([&] { check_rotary_embedding(inputs, s); });
   refusals.run([&] { check_sinks(inputs, s); });
   refusals.run([&] { check_relative_bias(inputs, s); });
+  refusals.run([&] { check_indexer(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();

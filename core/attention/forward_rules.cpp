@@ -2,6 +2,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
+#include "core/attention/indexer.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
@@ -55,6 +56,16 @@ class Declaration {
         return declare_present(Id::past_key);
       case Id::present_value:
         return declare_present(Id::past_value);
+      case Id::indexer_q:
+        return declare_indexer_q();
+      case Id::indexer_k:
+        return declare_indexer_k();
+      case Id::indexer_weights:
+        if (declare_given()) return;
+        rule_.combine = Combine::indexer_weight;
+        return add_linear(Id::query, Id::indexer_weights_proj, {});
+      case Id::indexer_scores:
+        return declare_indexer_scores();
       case Id::scores:
         return declare_scores();
       case Id::scaled_scores:
@@ -75,6 +86,8 @@ class Declaration {
         rule_.combine = Combine::sink_share;
         add({same_cell(Id::lse)});
         return add({operand(Id::sinks, {axis_of(in_heads::h)})});
+      case Id::full_weights:
+        return declare_full_weights();
       case Id::attn_weights:
         return declare_attn_weights();
       case Id::dropped_weights:
@@ -201,6 +214,80 @@ class Declaration {
     rule_.products.back().combine_override = Combine::copy;
   }
 
+  // What scaled_dot_product_attention is given, and multi_head_attention computes.
+  bool declare_given() {
+    const bool given = trace_.options.op == Op::scaled_dot_product_attention;
+    if (given) rule_.combine = Combine::given;
+    return given;
+  }
+
+  // The columns that the indexer rotates, with the partner of each; none without RoPE.
+  struct Turned {
+    Interval columns;
+    AxisMap partner;
+  };
+  std::vector<Turned> turned_columns() const {
+    using namespace in_heads;
+    const Rotation rotation = indexer_rotation(trace_.options);
+    const Index pairs = rotation.count();
+    if (pairs == 0) return {};
+    if (rotation.pairs == RotaryPairs::neighbours) return {{{0, 2 * pairs}, axis_neighbour(column)}};
+    return {{{0, pairs}, axis_of(column, pairs)}, {{pairs, 2 * pairs}, axis_of(column, -pairs)}};
+  }
+
+  // 'nle,(md)e->nmld', rotated: a cell's own product, then that of its partner.
+  void declare_indexer_q() {
+    using namespace in_heads;
+    if (declare_given()) return;
+    rule_.combine = Combine::indexer_query;
+    const auto add_part = [&](const AxisMap& of_head, Interval columns) {
+      AxisMap row_of_weight = of_head;
+      row_of_weight.terms.insert(row_of_weight.terms.begin(), {.variable = h, .times = rule_.sizes.back()});
+      add({operand(Id::query, {axis_of(n), axis_of(row), axis_of(summed)}),
+           operand(Id::indexer_wq_b, {row_of_weight, axis_of(summed)})},
+          {{"e", sizes_.embed_dim}}, {{column, columns}});
+    };
+    Index from = 0;
+    for (const Turned& part : turned_columns()) {
+      add_part(axis_of(column), part.columns);
+      add_part(part.partner, part.columns);
+      from = part.columns.end;
+    }
+    if (from == rule_.sizes.back()) return;
+    add_part(axis_of(column), {from, rule_.sizes.back()});
+    rule_.products.back().combine_override = Combine::product_sum;
+  }
+
+  // The row of key and all of W, which the norm reads, then the weight and the bias of the cell's own column
+  // and of its partner's.
+  void declare_indexer_k() {
+    using namespace in_heads;
+    if (declare_given()) return;
+    rule_.combine = Combine::indexer_key;
+    const int j = summed, e = summed + 1;
+    add({operand(Id::key, {axis_of(n), axis_of(row), axis_of(e)}),
+         operand(Id::indexer_wk, {axis_of(j), axis_of(e)})},
+        {{"j", rule_.sizes.back()}, {"e", trace_.options.kdim}});
+    for (const Id id : {Id::indexer_k_norm_weight, Id::indexer_k_norm_bias}) {
+      if (!has(id)) continue;
+      add({operand(id, {axis_of(column)})});
+      for (const Turned& part : turned_columns())
+        add({operand(id, {part.partner})}, {}, {{column, part.columns}});
+    }
+  }
+
+  // 'nmld,nsd,nlm->nls', with ReLU behind the sum over d
+  void declare_indexer_scores() {
+    using namespace joined;
+    rule_.combine = Combine::indexer_score;
+    const int m = summed, d = summed + 1;
+    const Indexer indexer = trace_.options.indexer.value();
+    add({operand(Id::indexer_q, {axis_of(n), axis_of(m), axis_of(row), axis_of(d)}),
+         operand(Id::indexer_k, {axis_of(n), axis_fixed(0), axis_of(column), axis_of(d)}),
+         operand(Id::indexer_weights, {axis_of(n), axis_of(row), axis_of(m)})},
+        {{"m", indexer.heads}, {"d", indexer.width}});
+  }
+
   // Rows [0,P) are the past's, those from P on this pass's.
   void declare_present(Id past) {
     using namespace in_heads;
@@ -261,12 +348,39 @@ class Declaration {
       add({row_of_scores()}, {{"s", sizes_.all_keys}}, head_conditions(run));
       if (has(Id::sinks)) add({operand(Id::sinks, {axis_of(h)})}, {}, head_conditions(run));
     }
+    add_frozen_weights();
+  }
+
+  void add_frozen_weights() {
+    using namespace in_heads;
+    const std::vector<Index>& frozen = trace_.options.frozen_heads;
     for (std::size_t f = 0; f < frozen.size(); ++f) {
       add({operand(Id::frozen_weights,
                    {axis_of(n), axis_fixed(static_cast<Index>(f)), axis_of(row), axis_of(column)})},
           {}, head_conditions({frozen[f], frozen[f] + 1}));
       rule_.products.back().combine_override = Combine::copy;
     }
+  }
+
+  // As attn_weights, from the row of scaled scores and of every mask but the indexer's.
+  void declare_full_weights() {
+    using namespace in_heads;
+    const std::vector<Index>& frozen = trace_.options.frozen_heads;
+    rule_.combine = Combine::full_softmax;
+    for (const HeadRange& run : unfrozen_heads(sizes_.heads, frozen)) {
+      Operand scores = row_of_scores();
+      scores.tensor = {Id::scaled_scores};
+      add({scores}, {{"s", sizes_.all_keys}}, head_conditions(run));
+      for (Product mask : mask_products(trace_)) {
+        if (mask.factors.empty() || mask.reading == MaskReading::not_chosen) continue;
+        for (AxisMap& axis : mask.factors.front().axes)
+          for (AxisTerm& term : axis.terms)
+            if (term.variable == column) term.variable = summed;
+        add(mask.factors, {{"s", mask.where.front().range.end}}, head_conditions(run));
+      }
+      if (has(Id::sinks)) add({operand(Id::sinks, {axis_of(h)})}, {}, head_conditions(run));
+    }
+    add_frozen_weights();
   }
 
   // Frozen heads bypass dropout.
@@ -308,12 +422,12 @@ class Declaration {
   }
 
   // 'nlc,ec->nle': x·Wᵀ + b
-  void add_linear(Id x, Id weight, Id bias) {
+  void add_linear(Id x, Id weight, std::optional<Id> bias) {
     using namespace joined;
     add({operand(x, {axis_of(n), axis_of(row), axis_of(summed)}),
          operand(weight, {axis_of(column), axis_of(summed)})},
         {{x == Id::query ? "e" : "c", trace_.tensor(weight)->shape().size(1)}});
-    if (has(bias)) add({operand(bias, {axis_of(column)})});
+    if (bias && has(*bias)) add({operand(*bias, {axis_of(column)})});
   }
 
   // A number of the gate for each column, or for each head.

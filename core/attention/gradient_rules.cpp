@@ -65,13 +65,14 @@ std::optional<Id> missing_intermediate(const Trace& trace) {
 }
 
 // Everything from the inputs to the last output; attn_output_weights, after it, lse and sink_weights do not
-// contribute to the loss.
+// contribute to the loss, nor does the indexer, but by a choice.
 std::vector<Reader> readers_of(const Trace& trace) {
   std::vector<Reader> readers;
   const Id last = last_output(trace.tensors);
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr tensor = kept_of_shape(trace, entry.id);
-    if (!tensor || entry.role != TensorRole::intermediate || entry.id > last || is_row_statistic(entry.id))
+    if (!tensor || entry.role != TensorRole::intermediate || entry.id > last || is_row_statistic(entry.id) ||
+        is_of_indexer(entry.id))
       continue;
     Reader& reader = readers.emplace_back();
     reader.rule.result = {entry.id};

@@ -7,6 +7,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
+#include "core/attention/indexer.h"
 
 namespace headwise {
 namespace {
@@ -115,7 +116,23 @@ std::vector<Product> mask_products(const Trace& trace) {
     products.push_back(
         mask_product(MaskReading::added, "position_bias", all,
                      {{{Id::position_bias}, {axis_fixed(0), axis_of(h), axis_of(l), axis_of(s)}}}));
+  if (o.indexer) {  // the whole row: what else is in it decides whether a score is among the largest
+    constexpr int other = s + 1;
+    products.push_back(mask_product(MaskReading::not_chosen, "indexer", all,
+                                    {{{Id::indexer_scores}, {axis_of(n), axis_of(l), axis_of(other)}}}));
+    products.back().sums = {{"s", keys}};
+  }
   return products;
+}
+
+double mask_addend(const Trace& trace, const Product& product, std::span<const Index> index) {
+  double cell = 0.0;
+  if (!product.factors.empty() && product.sums.empty()) {
+    std::vector<Index> at;
+    for (const AxisMap& map : product.factors.front().axes) at.push_back(mapped_index(map, index));
+    cell = trace.tensor(product.factors.front().tensor)->at(at);
+  }
+  return mask_contribution(trace, product, index, cell);
 }
 
 double mask_contribution(const Trace& trace, const Product& product, std::span<const Index> index, double cell) {
@@ -138,6 +155,8 @@ double mask_contribution(const Trace& trace, const Product& product, std::span<c
                         -position(trace, index).distance() > window_of(trace.options).ahead);
     case MaskReading::alibi:
       return alibi_bias(alibi_slope(trace, index), position(trace, index).distance(), trace.options.is_causal);
+    case MaskReading::not_chosen:
+      return blocked_if(!chosen_keys(trace, index[n], index[h], index[l])(index[s]));
   }
   return 0.0;
 }
@@ -166,6 +185,9 @@ std::string mask_contribution_text(const Trace& trace, const Product& product, s
     case MaskReading::alibi:
       if (trace.options.is_causal && at.distance() < 0) return "(0, ahead of the query)";
       return fmt::format("(−{:.6g}·|{} − {}|)", alibi_slope(trace, index), query, index[s]);
+    case MaskReading::not_chosen:
+      return fmt::format("(−∞ unless indexer_scores[{},{},{}] is among the {} largest of its row)", index[n],
+                         index[l], index[s], trace.options.indexer.value().k);
   }
   return {};
 }

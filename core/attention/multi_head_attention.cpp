@@ -11,6 +11,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/indexer.h"
 #include "core/attention/norm.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/relative_bias.h"
@@ -176,6 +177,11 @@ std::vector<double> mask_choices(const ForwardPass& pass) {
   return choices;
 }
 
+// What the masks are merged from.
+std::vector<TensorPtr> mask_sources(const TraceTensors& t) {
+  return {t.attn_mask, t.key_padding_mask, t.valid_lens, t.nonpad_kv_seqlen, t.relative_bias_weight};
+}
+
 std::vector<double> with_frozen(std::vector<double> choices, const AttentionOptions& options) {
   for (const Index head : options.frozen_heads) choices.push_back(static_cast<double>(head));
   return choices;
@@ -189,6 +195,7 @@ void attention(ForwardPass& pass) {
     project_and_split(pass);
     rotate_by_position(pass);
     append_to_past(pass);
+    score_keys(pass);
     scaled_dot_product_attention(pass);
     merge_and_project(pass);
     add_and_norm(pass);
@@ -201,6 +208,7 @@ void attention(ForwardPass& pass) {
   pass.stages.same(Id::v_heads, t.v_heads);
   rotate_by_position(pass);
   append_to_past(pass);
+  score_keys(pass);
   scaled_dot_product_attention(pass);
   pass.stages.same(Id::output, t.head_output);
 }
@@ -303,9 +311,13 @@ void scaled_dot_product_attention(ForwardPass& pass) {
   }
   if (has_any_mask(options, masks)) {
     const auto merge = [&] { return merge_masks(options, masks, map, s.keys, pass.dtype); };
-    stages.run(Id::mask_bias,
-               {t.attn_mask, t.key_padding_mask, t.valid_lens, t.nonpad_kv_seqlen, t.relative_bias_weight},
-               merge, mask_choices(pass));
+    std::vector<TensorPtr> sources = mask_sources(t);
+    std::vector<double> choices = mask_choices(pass);
+    if (options.indexer) {  // the k keys with the largest indexer_scores, of those that the other masks leave
+      sources.push_back(t.indexer_scores);
+      choices.push_back(static_cast<double>(options.indexer->k));
+    }
+    stages.run(Id::mask_bias, std::move(sources), merge, std::move(choices));
   } else {
     stages.none(Id::mask_bias, nullptr);
   }
@@ -324,6 +336,23 @@ void scaled_dot_product_attention(ForwardPass& pass) {
     stages.run(Id::sink_weights, {t.lse, t.sinks}, [&] { return sink_shares(*t.lse, *t.sinks); });
   else
     stages.none(Id::sink_weights, t.lse);
+
+  // full_weights: Pass 4 without the indexer's choice
+  if (options.indexer) {
+    std::vector<TensorPtr> sources = mask_sources(t);
+    sources.insert(sources.end(), {t.scaled_scores, t.sinks, t.frozen_weights});
+    std::vector<double> choices = with_frozen(mask_choices(pass), options);
+    choices.insert(choices.end(),
+                   {static_cast<double>(options.fully_masked_rows),
+                    static_cast<double>(options.mask_value.has_value()), options.mask_value.value_or(0.0)});
+    const auto weights = [&] {
+      const Tensor bias = merge_masks(without_indexer(options), masks, map, s.keys, pass.dtype);
+      return full_weights(*t.scaled_scores, bias, options, t.sinks.get(), t.frozen_weights.get());
+    };
+    stages.run(Id::full_weights, std::move(sources), weights, std::move(choices));
+  } else {
+    stages.none(Id::full_weights, nullptr);
+  }
 
   // Pass 4: attn_weights[…,s] = exp(masked_scores[…,s]) / Σ_s exp(masked_scores[…,s]), with exp(sink) in the
   // sum where there are sinks. Frozen heads use the weights they were given.

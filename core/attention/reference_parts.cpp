@@ -7,6 +7,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/check_attention_inputs.h"
+#include "core/attention/indexer.h"
 #include "core/attention/multi_head_attention.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/relative_bias.h"
@@ -30,8 +31,9 @@ constexpr Index most_whole_bytes = Index{128} << 20;
 constexpr Index cells_of_block = Index{1} << 25;
 constexpr Index blocks_at_once = 5;  // scores, scaled, masked, weights, dropped
 
-constexpr std::initializer_list<Id> maps{Id::scores,        Id::scaled_scores, Id::mask_bias,
-                                         Id::masked_scores, Id::attn_weights,  Id::dropped_weights};
+constexpr std::initializer_list<Id> maps{Id::scores,         Id::scaled_scores, Id::mask_bias,
+                                         Id::masked_scores,  Id::full_weights,  Id::attn_weights,
+                                         Id::dropped_weights};
 
 // What the needed tensors require of the pass.
 struct Wanted {
@@ -122,6 +124,7 @@ class BlockedAttention final : public Stages {
     keep(Id::scaled_scores, wanted_.has(Id::scaled_scores) || (!masked_ && wanted_.has(Id::masked_scores)));
     keep(Id::masked_scores, masked_ && wanted_.has(Id::masked_scores));
     for (const Id id : {Id::lse, Id::sink_weights}) keep(id, wanted_.has(id) && (id == Id::lse || t.sinks));
+    keep(Id::full_weights, options_.indexer && wanted_.has(Id::full_weights));
     keep(Id::attn_weights, wanted_.has(Id::attn_weights) || (!drops_ && dropped));
     keep(Id::dropped_weights, drops_ && dropped);
     keep(Id::head_output, wanted_.head_output());
@@ -141,7 +144,7 @@ class BlockedAttention final : public Stages {
         const ProgressPart part = slice_of_work(n_ * blocks + first_ / rows_, s_.batch * blocks);
         const Index count = std::min(rows_, s_.queries - first_);
         block_.q_heads = rows_of(queries_of_scores(t, options_), first_, count);
-        if (masked_) block_.mask_bias = bias_rows(count);
+        if (masked_) block_.mask_bias = bias_rows(bias_, count);
         if (t.frozen_weights) block_.frozen_weights = rows_of(t.frozen_weights, first_, count);
         AttentionSizes sizes = s_;
         sizes.batch = 1;
@@ -183,7 +186,8 @@ class BlockedAttention final : public Stages {
     const Index map = s_.scores_shape().element_count();
     Index kept = 0;
     for (const Id id : maps) {
-      const bool same = (id == Id::masked_scores && !masked_) || (id == Id::dropped_weights && !drops_);
+      const bool same = (id == Id::masked_scores && !masked_) || (id == Id::dropped_weights && !drops_) ||
+                        (id == Id::full_weights && !options_.indexer);
       kept += wanted_.has(id) && !same ? 1 : 0;
     }
     if (masked_ && !wanted_.has(Id::mask_bias) && by_head()) ++kept;
@@ -207,8 +211,15 @@ class BlockedAttention final : public Stages {
     std::vector<Axis> axes = s_.scores_shape().axes();
     if (!by_head()) axes[1].size = 1;
     const ProgressPart part(0.0, 0.1, "mask_bias");
-    bias_ = std::make_shared<const Tensor>(
-        merge_masks(options_, given_masks(t), Shape(std::move(axes)), s_.keys, trace_.dtype));
+    // Which keys are chosen is decided by exact scores, as where a trace is rounded from an exact one.
+    const TensorPtr exact_scores = exact_indexer_scores(options_, t);
+    GivenMasks given = given_masks(t);
+    given.indexer_scores = exact_scores.get();
+    const Shape shape(std::move(axes));
+    bias_ = std::make_shared<const Tensor>(merge_masks(options_, given, shape, s_.keys, trace_.dtype));
+    if (options_.indexer && wanted_.has(Id::full_weights))
+      full_bias_ = std::make_shared<const Tensor>(
+          merge_masks(without_indexer(options_), given, shape, s_.keys, trace_.dtype));
     if (options_.relative_bias && wanted_.has(Id::position_bias))
       trace_.tensors.position_bias = std::make_shared<const Tensor>(position_bias(
           *options_.relative_bias, *t.relative_bias_weight, computed_shape(Id::position_bias, options_, s_),
@@ -223,6 +234,13 @@ class BlockedAttention final : public Stages {
       name(id, nullptr, std::make_shared<const Tensor>(stage.compute()));
       return kept_.at(id).put(*(block_.*(tensor_entry(id).member)), n_, first_);
     }
+    if (id == Id::full_weights) {
+      if (!wanted_.has(id)) return;
+      return kept_.at(id).put(
+          full_weights(*block_.scaled_scores, *bias_rows(full_bias_, block_.scaled_scores->shape().size(2)),
+                       options_, block_.sinks.get(), block_.frozen_weights.get()),
+          n_, first_);
+    }
     if (id == Id::position_bias || id == Id::mask_bias || (!softmax_ && id > Id::masked_scores)) return;
     if (id == Id::head_output && !wanted_.head_output()) return;
     if (id == Id::attn_weights) collect_blocked_rows();
@@ -230,7 +248,8 @@ class BlockedAttention final : public Stages {
     kept_.at(id).put(rows, n_, first_);
     if (id == Id::head_output) return;
     for (const Id earlier : maps)  // nothing reads them any more
-      if (earlier < id) block_.*(tensor_entry(earlier).member) = nullptr;
+      if (earlier < id && !(earlier == Id::scaled_scores && id < Id::full_weights && full_bias_))
+        block_.*(tensor_entry(earlier).member) = nullptr;
     name(id, nullptr, std::make_shared<const Tensor>(std::move(rows)));
   }
   void name(Id id, const TensorPtr&, const TensorPtr& tensor) override {
@@ -242,8 +261,8 @@ class BlockedAttention final : public Stages {
   }
 
   // The rows of mask_bias for every head; rows common to all heads are repeated.
-  TensorPtr bias_rows(Index count) const {
-    const TensorPtr rows = rows_of(bias_, first_, count);
+  TensorPtr bias_rows(const TensorPtr& bias, Index count) const {
+    const TensorPtr rows = rows_of(bias, first_, count);
     if (rows->shape().size(1) == s_.heads) return rows;
     std::vector<Axis> axes = rows->shape().axes();
     axes[1].size = s_.heads;
@@ -282,7 +301,8 @@ class BlockedAttention final : public Stages {
   const bool softmax_, drops_;
   const Index rows_;  // of a block
   const bool masked_;
-  TensorPtr bias_;  // (N,H,L,S′), or (N,1,L,S′) if it is the same for all heads
+  TensorPtr bias_;       // (N,H,L,S′), or (N,1,L,S′) if it is the same for all heads
+  TensorPtr full_bias_;  // the same without the indexer's choice, if full_weights is wanted
   std::map<Id, Kept> kept_;
   TraceTensors block_;       // the tensors of the block
   Index n_ = 0, first_ = 0;  // its batch entry and its first query
@@ -317,6 +337,7 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   if (module) project_and_split(pass);
   rotate_by_position(pass);
   append_to_past(pass);
+  score_keys(pass);
   BlockedAttention attention(*trace, wanted, sizes, block_cells);
   part.emplace(0.05, 0.95, "attn_weights");
   if (wanted.pairs()) attention.run();

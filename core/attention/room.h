@@ -17,6 +17,7 @@
 #include "core/attention/grad_output.h"
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/indexer.h"
 #include "core/attention/kept_weights.h"
 #include "core/attention/linear.h"
 #include "core/attention/memory_order.h"

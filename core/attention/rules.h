@@ -104,7 +104,13 @@ enum class Combine {
   dropout,      // the source times 0 or 1/(1−p)
   mean,         // mean over the summed axis
   gate,         // concat · σ(gate), or the same of a gradient
-  norm,         // (offset + weight) · (x − mean) / deviation along the row (core/attention/norm.h)
+  // The indexer's tensors, and the softmax without its choice (core/attention/indexer.h)
+  indexer_query,   // rotation of two products of a row with a row of W
+  indexer_key,     // rotation of two numbers of a normalised product of a row with W
+  indexer_weight,  // a product divided by √Hi
+  indexer_score,   // Σ_m w·ReLU(Σ_d q·k/√W)
+  full_softmax,    // the softmax of scaled scores + the masks without the indexer
+  norm,            // (offset + weight) · (x − mean) / deviation along the row (core/attention/norm.h)
   // Gradients only; dP, P and dy, y are the gradient and the result of what the gradient passes through
   clip_gradient,      // a gradient, or 0 where the number of the forward pass was clipped
   scale_gradient,     // the same backwards
@@ -127,6 +133,7 @@ enum class MaskReading {
   causal,            // no factor: keys after the query
   sliding_window,    // no factor: keys too far from the query
   alibi,             // no factor: −m_h · distance
+  not_chosen,        // the indexer: keys whose score is not among the k largest of the row
 };
 
 // One factor: the cell of `tensor` whose index on axis a is axes[a] of the rule's variables.
@@ -222,7 +229,7 @@ std::vector<Rule> gradient_rules(const Trace& trace);
 // the same as in core/attention/attention_mask.h, one cell at a time.
 
 // One product per mask, in the order attn_mask, key_padding_mask, valid_lens, nonpad_kv_seqlen, causal mask,
-// window, ALiBi, position_bias.
+// window, ALiBi, position_bias, indexer.
 // They apply to the columns [0,S): the columns of bias_k and the zero row are never blocked. The trace must
 // have a mask_bias.
 std::vector<Product> mask_products(const Trace& trace);
@@ -230,6 +237,9 @@ std::vector<Product> mask_products(const Trace& trace);
 // What a product adds at the cell `index` (n,h,l,s) of mask_bias: 0, −inf or a number. `cell` is the number
 // in the mask's own cell; products without a factor do not read it.
 double mask_contribution(const Trace& trace, const Product& product, std::span<const Index> index, double cell);
+
+// The same, with the number in the mask's own cell read from the trace; 0 in readings of several cells.
+double mask_addend(const Trace& trace, const Product& product, std::span<const Index> index);
 
 // The same as text for a formula, "−∞ if key_padding_mask[0,3]"; `factor` is the mask's cell as text.
 std::string mask_contribution_text(const Trace& trace, const Product& product, std::span<const Index> index,

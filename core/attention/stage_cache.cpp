@@ -111,13 +111,22 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
   for (const auto& [path, cost] :
        {std::pair(of_q, moving_q), {of_k, moving_k}, {path_of_values(options), moving_v}})
     for (std::size_t i = 1; i < path.size(); ++i) costs.emplace_back(path[i], cost);
+  if (const auto& indexer = options.indexer) {
+    const double columns = number(indexer->heads * indexer->width);
+    if (projects)
+      costs.insert(costs.end(), {{Id::indexer_q, queries * embed_dim * columns},
+                                 {Id::indexer_k, keys * number(options.kdim) * number(indexer->width)},
+                                 {Id::indexer_weights, queries * embed_dim * number(indexer->heads)}});
+    costs.emplace_back(Id::indexer_scores, queries * number(s.keys) * columns);
+  }
   costs.insert(costs.end(), {{Id::scores, multiplying_keys}, {Id::scaled_scores, touching}});
   if (options.relative_bias) costs.emplace_back(Id::position_bias, touching / number(s.batch));
   if (masked) costs.insert(costs.end(), {{Id::mask_bias, touching}, {Id::masked_scores, touching}});
-  costs.insert(costs.end(), {{Id::lse, weighing},
-                             {Id::attn_weights, weighing},
-                             {Id::dropped_weights, dropping},
-                             {Id::head_output, adding_values}});
+  costs.emplace_back(Id::lse, weighing);
+  if (options.indexer) costs.emplace_back(Id::full_weights, weighing + touching);
+  costs.insert(
+      costs.end(),
+      {{Id::attn_weights, weighing}, {Id::dropped_weights, dropping}, {Id::head_output, adding_values}});
   if (projects) {
     costs.insert(costs.end(), {{Id::concat, queries * out_width * copy}, {Id::output, joining}});
     if (options.output_gate)
@@ -193,11 +202,17 @@ bool have_same_attention(const Trace& before, const AttentionInputs& inputs) {
   then.head_gain = now.head_gain;
   for_options_with<AttentionOptions>(read_last,
                                      [&](const OptionRow&, auto member) { then.*member = now.*member; });
+  const bool given_scores = now.op == Op::scaled_dot_product_attention;
   return then == now &&
+         (!given_scores ||
+          have_same(before.tensors, inputs.tensors,
+                    {&TraceTensors::indexer_q, &TraceTensors::indexer_k, &TraceTensors::indexer_weights})) &&
          have_same(
              before.tensors, inputs.tensors,
              {&TraceTensors::q_norm_weight, &TraceTensors::k_norm_weight, &TraceTensors::sinks,
-              &TraceTensors::relative_bias_weight, &TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
+              &TraceTensors::relative_bias_weight, &TraceTensors::indexer_wq_b, &TraceTensors::indexer_wk,
+              &TraceTensors::indexer_k_norm_weight, &TraceTensors::indexer_k_norm_bias,
+              &TraceTensors::indexer_weights_proj, &TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
               &TraceTensors::valid_lens, &TraceTensors::nonpad_kv_seqlen, &TraceTensors::frozen_weights});
 }
 

@@ -72,6 +72,11 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "are put before the new ones as they are: any norm and RoPE were applied when they were cached. RoPE "
      "and "
      "masks count on from the last of them."},
+    {Step::choose, "Choose", "which keys are worth looking at? a small attention of its own chooses k of them",
+     "I = Σₘ wₘ · ReLU(qₘ·k / √W)    the k largest of each row take part",
+     "The indexer scores every pair with a few narrow heads, and for each query only the k keys with the "
+     "largest scores, of those that the masks leave, take part in the softmax. All heads share the choice. "
+     "No gradient goes through it."},
 }};
 
 static_assert([] {
@@ -182,6 +187,7 @@ std::vector<Step> shown_steps(const AttentionOptions& options) {
     if (entry.step == Step::split_heads && options.qk_norm == QkNorm::whole) steps.push_back(Step::normalise);
     if (entry.step == Step::output && options.output_gate) steps.push_back(Step::gate);
     if (entry.step == Step::scores && options.past_length) steps.push_back(Step::past);
+    if (entry.step == Step::mask && options.indexer) steps.push_back(Step::choose);
     if (entry.step < Step::normalise) steps.push_back(entry.step);
     if (entry.step == Step::split_heads && options.qk_norm && options.qk_norm != QkNorm::whole)
       steps.push_back(Step::normalise);
@@ -221,6 +227,12 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       if (!trace.options.past_length) break;
       add_made(trace, pictures, {Id::present_key, Id::present_value});
       break;
+    case Step::choose:
+      pictures.product_transposed(Id::indexer_scores, Id::indexer_q, Id::indexer_k);
+      pictures.map(Id::indexer_q, Id::query);
+      pictures.map(Id::indexer_k, first_name(trace, {Id::key}).id);
+      pictures.product_transposed(Id::indexer_weights, Id::query, Id::indexer_weights_proj);
+      break;
     case Step::scores:
       pictures.product_transposed(Id::scores, path_of_queries(trace.options).back(),
                                   path_of_keys(trace.options).back());
@@ -237,6 +249,7 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
         pictures.map(Id::attn_weights, Id::frozen_weights);  // no score is read
       else
         pictures.map(Id::attn_weights, Id::masked_scores);
+      pictures.map(Id::full_weights, Id::scaled_scores);
       if (trace.options.dropout > 0) pictures.map(Id::dropped_weights, Id::attn_weights);
       break;
     case Step::weighted_sum:
@@ -280,7 +293,12 @@ Step step_of(TensorId id, const AttentionOptions& options) {
     case Id::attn_mask: case Id::key_padding_mask: case Id::valid_lens: case Id::nonpad_kv_seqlen:
     case Id::relative_bias_weight: case Id::position_bias: case Id::mask_bias: case Id::masked_scores:
       return Step::mask;
+    case Id::indexer_wq_b: case Id::indexer_wk: case Id::indexer_k_norm_weight: case Id::indexer_k_norm_bias:
+    case Id::indexer_weights_proj: case Id::indexer_q: case Id::indexer_k: case Id::indexer_weights:
+    case Id::indexer_scores:
+      return Step::choose;
     case Id::sinks: case Id::lse: case Id::sink_weights: case Id::frozen_weights: case Id::attn_weights:
+    case Id::full_weights:
     case Id::dropped_weights:
       return Step::softmax;
     case Id::head_output:

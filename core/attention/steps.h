@@ -24,8 +24,9 @@ enum class Step : std::uint8_t {
   normalise,
   gate,
   past,
+  choose,
 };
-inline constexpr int step_count = 13;
+inline constexpr int step_count = 14;
 
 struct StepEntry {
   Step step;

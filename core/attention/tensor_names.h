@@ -32,10 +32,16 @@ struct TraceTensors {
   TensorPtr sinks;           // (H)            the logit beside each row of a head; null: none
   // (buckets,H)    "relative_attention_bias.weight", if options.relative_bias is set
   TensorPtr relative_bias_weight;
-  TensorPtr bias_k;              // (G·D)          appended to k; (1,1,E) in PyTorch
-  TensorPtr bias_v;              // (G·Dv)
-  TensorPtr static_k;            // (N,G,S,D)      (N·G,S,D) in PyTorch; replaces k
-  TensorPtr static_v;            // (N,G,S,Dv)
+  // "indexer.…", if options.indexer is set; only in multi_head_attention
+  TensorPtr indexer_wq_b;           // (Hi·W,E)    "indexer.wq_b.weight"
+  TensorPtr indexer_wk;             // (W,kdim)    "indexer.wk.weight"
+  TensorPtr indexer_k_norm_weight;  // (W)         null: all 1
+  TensorPtr indexer_k_norm_bias;    // (W)         null: all 0
+  TensorPtr indexer_weights_proj;   // (Hi,E)      "indexer.weights_proj.weight"
+  TensorPtr bias_k;                 // (G·D)          appended to k; (1,1,E) in PyTorch
+  TensorPtr bias_v;                 // (G·Dv)
+  TensorPtr static_k;               // (N,G,S,D)      (N·G,S,D) in PyTorch; replaces k
+  TensorPtr static_v;               // (N,G,S,Dv)
   TensorPtr output_gate_weight;  // (H·Dv,E) or (H,E)   "output_gate.weight", if options.output_gate is set
   TensorPtr output_gate_bias;    // (H·Dv) or (H)
   TensorPtr out_proj_weight;     // (E,H·Dv)       "out_proj.weight"
@@ -65,6 +71,12 @@ struct TraceTensors {
   // The past, then the keys of this pass as above and v_heads; null without a past
   TensorPtr present_key;    // (N,G,S′,D)
   TensorPtr present_value;  // (N,G,S′,Dv)
+  // If options.indexer is set, else null; the first three are inputs of scaled_dot_product_attention
+  // (core/attention/indexer.h)
+  TensorPtr indexer_q;        // (N,Hi,L,W)
+  TensorPtr indexer_k;        // (N,1,S,W)
+  TensorPtr indexer_weights;  // (N,L,Hi)
+  TensorPtr indexer_scores;   // (N,L,S)        of the keys that the masks leave, the k largest take part
   // Scaled dot-product attention
   TensorPtr scores;         // (N,H,L,S′)     q·kᵀ, not yet scaled
   TensorPtr scaled_scores;  // (N,H,L,S′)     core/attention/score_scale.h
@@ -74,7 +86,8 @@ struct TraceTensors {
   TensorPtr masked_scores;  // (N,H,L,S′)
   TensorPtr lse;            // (N,H,L)        ln Σ exp of each row of masked_scores, without the sink
   TensorPtr sink_weights;   // (N,H,L)        what the sink takes of each row; null without sinks
-  TensorPtr attn_weights;   // (N,H,L,S′)     after softmax; for a frozen head the frozen weights
+  TensorPtr full_weights;  // (N,H,L,S′)     attn_weights as they would be without the indexer; null without one
+  TensorPtr attn_weights;  // (N,H,L,S′)     after softmax; for a frozen head the frozen weights
   // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
   TensorPtr dropped_weights;
   TensorPtr head_output;  // (N,H,L,Dv)     dropped_weights · v
@@ -102,11 +115,15 @@ struct TraceTensors {
 enum class TensorId : std::uint8_t {
   query, key, value, past_key, past_value,
   in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, q_norm_weight, k_norm_weight,
-  sinks, relative_bias_weight, bias_k, bias_v, static_k, static_v,
+  sinks, relative_bias_weight,
+  indexer_wq_b, indexer_wk, indexer_k_norm_weight, indexer_k_norm_bias, indexer_weights_proj,
+  bias_k, bias_v, static_k, static_v,
   output_gate_weight, output_gate_bias, out_proj_weight, out_proj_bias,
   attn_mask, key_padding_mask, valid_lens, nonpad_kv_seqlen, head_gain, frozen_weights,
   q, k, v, q_heads, k_heads, v_heads, q_normed, k_normed, q_rotary, k_rotary, present_key, present_value,
-  scores, scaled_scores, position_bias, mask_bias, masked_scores, lse, sink_weights, attn_weights, dropped_weights,
+  indexer_q, indexer_k, indexer_weights, indexer_scores,
+  scores, scaled_scores, position_bias, mask_bias, masked_scores, lse, sink_weights, full_weights,
+  attn_weights, dropped_weights,
   head_output, concat, output_gate, gated_concat, output, residual_output, layer_norm_output, attn_output_weights,
 };
 // clang-format on
@@ -126,6 +143,17 @@ struct TensorEntry {
 // Whether the tensor only describes others: neither the loss nor any tensor but grad.sinks depends on it.
 inline bool is_row_statistic(TensorId id) {
   return id == TensorId::lse || id == TensorId::sink_weights;
+}
+
+// Whether the tensor belongs to the indexer: no gradient goes through the choice of keys.
+inline bool is_of_indexer(TensorId id) {
+  return (id >= TensorId::indexer_wq_b && id <= TensorId::indexer_weights_proj) ||
+         (id >= TensorId::indexer_q && id <= TensorId::indexer_scores) || id == TensorId::full_weights;
+}
+
+// Tensors that multi_head_attention computes and scaled_dot_product_attention is given under their own names.
+inline bool is_given_to_sdpa(TensorId id) {
+  return id >= TensorId::indexer_q && id <= TensorId::indexer_weights;
 }
 
 // Parameters that scaled_dot_product_attention has too.

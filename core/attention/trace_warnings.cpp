@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/softmax.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/join.h"
@@ -149,6 +150,12 @@ std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<In
         (entry.id == TensorId::value && (tensor == trace.tensors.key || tensor == trace.tensors.query));
     if (is_given(trace, {entry.id}) && tensor && !twice) warn_of_non_finite(entry, *tensor, warnings);
   }
+  if (const auto& indexer = trace.options.indexer) {
+    const Index keys = attention_sizes(trace.options, trace.tensors).keys;
+    if (indexer->k >= keys)
+      warnings.push_back(fmt::format(
+          "mask.indexer: k = {} of {} keys: every key that the masks leave takes part", indexer->k, keys));
+  }
   warn_of_fully_masked_rows(trace, blocked_rows, scores, warnings);
   return warnings;
 }
@@ -158,7 +165,7 @@ bool is_given(const Trace& trace, TensorName name) {
   const bool heads =
       name.id == TensorId::q_heads || name.id == TensorId::k_heads || name.id == TensorId::v_heads;
   return tensor_entry(name.id).role != TensorRole::intermediate ||
-         (heads && trace.options.op == Op::scaled_dot_product_attention);
+         ((heads || is_given_to_sdpa(name.id)) && trace.options.op == Op::scaled_dot_product_attention);
 }
 
 std::string why_absent(const Trace& trace, TensorName name) {
@@ -167,6 +174,7 @@ std::string why_absent(const Trace& trace, TensorName name) {
     if (name.id == TensorId::key || name.id == TensorId::value)
       return "key and value are the query in self-attention: grad.query is the total";
     if (name.id == TensorId::frozen_weights) return "the weights of a frozen head are a constant";
+    if (is_of_indexer(name.id)) return "no gradient goes through the indexer's choice of keys";
     return "a tensor of this kind has no gradient";
   }
   const bool sdpa = trace.options.op == Op::scaled_dot_product_attention;
@@ -185,6 +193,11 @@ std::string why_absent(const Trace& trace, TensorName name) {
     return trace.options.relative_bias
                ? "only the reference backend keeps it"
                : "this scenario has no relative bias: attention.relative_bias is null";
+  if (is_of_indexer(name.id)) {
+    if (!trace.options.indexer) return "this scenario has no indexer: mask.indexer is null";
+    if (name.id == TensorId::full_weights) return "only the reference backend keeps it";
+    if (!sdpa) return "no weights are given: the norm of the indexer's keys has 1 and 0";
+  }
   if (name.id == TensorId::past_key || name.id == TensorId::past_value || name.id == TensorId::present_key ||
       name.id == TensorId::present_value)
     return "this scenario has no past: inputs.past_length is 0, and no past_key is given";

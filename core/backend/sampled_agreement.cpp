@@ -124,8 +124,7 @@ class Sampler {
         path_of_q_(o_, rotary_first_query(o_, s_.queries, s_.keys), s_.head_dim, *t_.q, t_.q_norm_weight),
         path_of_k_(o_, rotary_first_key(o_), s_.head_dim, *t_.k, t_.k_norm_weight),
         sinks_(sinks_of_heads(o_, t_, s_.heads)) {
-    const GivenMasks given = given_masks(t_);
-    if (has_any_mask(o_, given)) masks_.emplace(o_, given, s_.batch, s_.queries, s_.keys, s_.all_keys);
+    if (has_any_mask(o_, given_masks(t_))) masks_.emplace(o_, t_, s_);
   }
 
   void projected(Index n, Index token, Projection which, SampledAgreement& found) const {

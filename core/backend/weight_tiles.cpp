@@ -58,9 +58,7 @@ WeightTiles::WeightTiles(TracePtr trace)
     q_ = path.q();
     k = path.k();
   }
-  const GivenMasks given = given_masks(t);
-  if (has_any_mask(trace_->options, given))
-    masks_.emplace(trace_->options, given, sizes_.batch, sizes_.queries, sizes_.keys, sizes_.all_keys);
+  if (has_any_mask(trace_->options, given_masks(t))) masks_.emplace(trace_->options, t, sizes_);
   maximum_.assign(static_cast<std::size_t>(rows), -no_bound);
   sum_.assign(static_cast<std::size_t>(rows), 0.0f);
 

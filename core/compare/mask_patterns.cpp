@@ -30,8 +30,10 @@ Tensor merged_masks(const Trace& so_far, const MaskChoice& choice) {
   if (!choice.by_position) {
     options.is_causal = options.alibi = false;
     options.relative_bias.reset();
+    options.indexer.reset();
     drop_window(options);
   }
+  given.indexer_scores = t.indexer_scores.get();
   given.relative_bias_weight = t.relative_bias_weight.get();
   const AttentionSizes sizes = attention_sizes(so_far.options, t);
   return merge_masks(options, given, sizes.scores_shape(), sizes.keys, DType::f64);
@@ -44,6 +46,7 @@ std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart) {
       none.tensors.nonpad_kv_seqlen = nullptr;
   none.options.is_causal = none.options.alibi = false;
   none.options.relative_bias.reset();
+  none.options.indexer.reset();
   drop_window(none.options);
   std::vector<Tensor> masks;
   const auto add = [&](bool there, const std::function<void(Trace&)>& keep) {
@@ -67,6 +70,7 @@ std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart) {
   });
   add(window_of(o).bounds() && (window_apart || !o.is_causal), keep_window);
   add(o.relative_bias.has_value(), [&](Trace& alone) { alone.options.relative_bias = o.relative_bias; });
+  add(o.indexer.has_value(), [&](Trace& alone) { alone.options.indexer = o.indexer; });
   if (!o.alibi) return masks;
   Trace slopes = none;
   slopes.options.alibi = true;

@@ -113,7 +113,8 @@ void add_sums_of_masks(const AttentionInputs& inputs, ProgramVariants& variants)
 void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionOptions& o = inputs.options;
   const TraceTensors& t = inputs.tensors;
-  if (!t.attn_mask && !t.key_padding_mask && !t.valid_lens && !t.nonpad_kv_seqlen && !depends_on_distance(o))
+  if (!t.attn_mask && !t.key_padding_mask && !t.valid_lens && !t.nonpad_kv_seqlen &&
+      !depends_on_distance(o) && !o.indexer)
     return;
   const auto add = [&](std::string text, std::vector<StageChange> stages) {
     variants.push_back({std::move(text), std::move(stages)});

@@ -87,6 +87,7 @@ std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs) {
   add_mask_value_variants(inputs, variants);
   add_position_mask_variants(inputs, variants);
   add_past_variants(inputs, variants);
+  add_indexer_variants(inputs, variants);
   add_rotary_variants(inputs, variants);
   add_parameter_variants(inputs, variants);
   add_head_variants(inputs, variants);

@@ -78,6 +78,7 @@ void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& vari
 void add_mask_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_position_mask_variants(const AttentionInputs& inputs, ProgramVariants& variants);
+void add_indexer_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_past_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_head_variants(const AttentionInputs& inputs, ProgramVariants& variants);

@@ -49,6 +49,7 @@ std::vector<AxisOrder> other_orders(Id id, Index rank, bool batch_first) {
     case Id::q_heads:
     case Id::q_normed:
     case Id::q_rotary:
+    case Id::indexer_q:
     case Id::v_heads:
     case Id::past_value:
     case Id::present_value:
@@ -59,6 +60,7 @@ std::vector<AxisOrder> other_orders(Id id, Index rank, bool batch_first) {
     case Id::k_heads:
     case Id::k_normed:
     case Id::k_rotary:
+    case Id::indexer_k:
     case Id::past_key:
     case Id::present_key:
       return {folded_heads,       heads_after_length,        length_then_folded, length_batch_heads,

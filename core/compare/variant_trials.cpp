@@ -125,7 +125,7 @@ AttentionInputs widened_inputs(const AttentionInputs& inputs, const Trace& wide)
   const bool heads_given = inputs.options.op == Op::scaled_dot_product_attention;
   for (const TensorEntry& entry : tensor_entries()) {
     TensorPtr& tensor = result.tensors.*(entry.member);
-    if (!tensor || entry.role == TensorRole::intermediate) continue;
+    if (!tensor || (entry.role == TensorRole::intermediate && !is_given_to_sdpa(entry.id))) continue;
     const Id of_heads = entry.id == Id::query   ? Id::q_heads
                         : entry.id == Id::key   ? Id::k_heads
                         : entry.id == Id::value ? Id::v_heads

@@ -8,6 +8,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
+#include "core/attention/indexer.h"
 #include "core/attention/memory_order.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/rotary_embedding.h"
@@ -43,6 +44,7 @@ class MaskLines {
   void add_blocked();
   void add_floats();
   void add_relative_bias(const RelativeBias& bias);
+  void add_choice(const Indexer& indexer);
 
   const CodeDialect& dialect_;
   const AttentionOptions& o_;
@@ -105,6 +107,15 @@ void MaskLines::add_relative_bias(const RelativeBias& bias) {
   add("mask_bias = mask_bias + " + dialect_("as scores", "position_bias"));
 }
 
+// Of the keys that are left the k with the largest scores, of equal ones the first.
+void MaskLines::add_choice(const Indexer& indexer) {
+  add("full_bias = mask_bias", "without the indexer's choice");
+  add("left = " + dialect_("scores that are left", "mask_bias", "indexer_scores"));
+  add("chosen = " + dialect_("falses"));
+  add(dialect_("set largest", "chosen", "left", indexer.k), "the indexer's choice, the same for all heads");
+  add("mask_bias = " + dialect_("blocked unless", "mask_bias", "chosen"));
+}
+
 void MaskLines::add_floats() {
   add("mask_bias = " + dialect_("zero or minus infinity", "blocked"));
   if (t_.attn_mask && !is_bool(t_.attn_mask)) add("mask_bias = mask_bias + " + given_attn_mask());
@@ -120,6 +131,7 @@ void MaskLines::add_floats() {
     add("mask_bias = mask_bias - " + dialect_("as scores", "(slopes[:, None, None] * " + distance + ")"));
   }
   if (o_.relative_bias) add_relative_bias(*o_.relative_bias);
+  if (o_.indexer) add_choice(*o_.indexer);
   if (sizes_.all_keys > sizes_.keys)
     add("mask_bias = " + dialect_("pad columns", "mask_bias", sizes_.all_keys - sizes_.keys, "0.0"),
         "appended columns are never blocked");
@@ -194,8 +206,15 @@ class Lines {
   void project();
   void split_heads();
   void normalise();
+  // The columns of a rotation by positions from `first` on; `width` columns in all.
+  struct Turn {
+    std::string rows;  // what is turned
+    Index first, positions, width;
+  };
   void turn();
+  void turn(const Turn& of, const Rotation& rotation, const std::string& comment);
   void past();
+  void choose();
   void scores();
   void scale();
   void mask();
@@ -340,11 +359,15 @@ void Lines::normalise() {
 // What q_rotary or k_rotary is made of, each row rotated by its position.
 void Lines::turn() {
   const bool of_queries = result_ == Id::q_rotary;
-  const std::string heads = code_variable(made_of(result_, o_));
-  const Index first = of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : rotary_first_key(o_);
-  const Rotation rotation = rotation_of(o_);
+  turn({code_variable(made_of(result_, o_)),
+        of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : rotary_first_key(o_),
+        of_queries ? sizes_.queries : sizes_.new_keys(), sizes_.head_dim},
+       rotation_of(o_), sizes(result_));
+}
+
+void Lines::turn(const Turn& of, const Rotation& rotation, const std::string& comment) {
+  const auto& [heads, first, positions, width] = of;
   const Index pairs = rotation.count();
-  const Index positions = of_queries ? sizes_.queries : sizes_.new_keys();
   const std::string frequencies =
       o_.rotary_base ? fmt::format("{} ** (-{} / {})", number(*o_.rotary_base),
                                    dialect_("range by", 0, sizes_.head_dim, 2), sizes_.head_dim)
@@ -367,10 +390,40 @@ void Lines::turn() {
         "column 2j is turned with column 2j + 1");
     made = dialect_("alternating", made, heads, 2 * pairs);
   }
-  const bool is_part = 2 * pairs < sizes_.head_dim;
+  const bool is_part = 2 * pairs < width;
   if (is_part) made += fmt::format(", {}[..., {}:]", heads, 2 * pairs);
   const bool joined = is_part || rotation.pairs == RotaryPairs::halves;
-  set(joined ? dialect_("side by side", made) : made, sizes(result_));
+  set(joined ? dialect_("side by side", made) : made, comment);
+}
+
+// The indexer's tensors, whose heads have an axis of their own in every style.
+// scaled_dot_product_attention is given all but the scores.
+void Lines::choose() {
+  const Indexer& indexer = *o_.indexer;
+  const std::string shape = sizes_list(trace_.tensor(result_)->shape().sizes());
+  if (result_ == Id::indexer_scores)
+    return set(dialect_("indexer scores", "indexer_q", "indexer_k", "indexer_weights", indexer.width), shape);
+  if (o_.op == Op::scaled_dot_product_attention) return;
+  const bool of_queries = result_ == Id::indexer_q;
+  const std::string name = code_variable(result_);
+  if (result_ == Id::indexer_weights)
+    return set(fmt::format("{} / {}", dialect_("product", "query", "indexer_weights_proj_weight"),
+                           dialect_("sqrt", indexer.heads)),
+               shape);
+  set(of_queries ? dialect_("product", "query", "indexer_wq_b_weight")
+                 : dialect_("product", "key", "indexer_wk_weight"));
+  if (!of_queries) {
+    std::string normed =
+        dialect_("without mean", name) + " / " + dialect_("deviation", name, number(indexer_norm.epsilon));
+    if (t_.indexer_k_norm_weight) normed += " * indexer_k_norm_weight";
+    if (t_.indexer_k_norm_bias) normed += " + indexer_k_norm_bias";
+    set(normed, "LayerNorm");
+  }
+  set(dialect_("indexer heads", name, of_queries ? indexer.heads : 1, indexer.width), shape);
+  if (const Rotation rotation = indexer_rotation(o_))
+    turn({name, of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : rotary_first_key(o_),
+          of_queries ? sizes_.queries : sizes_.new_keys(), indexer.width},
+         rotation, shape);
 }
 
 // The keys or values of a cache, and those of this pass behind them.
@@ -433,6 +486,13 @@ void Lines::freeze() {
 }
 
 void Lines::softmax() {
+  const std::string scores = result_ == Id::full_weights ? "full_scores" : "masked_scores";
+  if (result_ == Id::full_weights) {
+    const std::string bias = dialect_("in layout", "full_bias"), sum = "scaled_scores + " + bias;
+    add("full_scores = " +
+            (o_.mask_value ? dialect_("where minus infinity", bias, number(*o_.mask_value), sum) : sum),
+        "what the masks leave, chosen or not");
+  }
   if (result_ == Id::dropped_weights) {
     set(fmt::format("attn_weights * {} {}", dialect_("in layout", "dropout_keep"),
                     o_.dropout < 1.0 ? "/ " + number(1.0 - o_.dropout) : "* 0.0"),
@@ -440,12 +500,12 @@ void Lines::softmax() {
     return freeze();
   }
   if (t_.sinks)
-    set(dialect_("softmax with sink", "masked_scores", dialect_("gain", "sinks")),
+    set(dialect_("softmax with sink", scores, dialect_("gain", "sinks")),
         "one more score a row, whose weight is dropped");
   else
-    set(dialect_("softmax", "masked_scores"), "each row sums to 1");
+    set(dialect_("softmax", scores), "each row sums to 1");
   if (o_.fully_masked_rows == FullyMaskedRows::zero && t_.mask_bias && !t_.sinks)
-    set(dialect_("zero empty rows", "attn_weights", "masked_scores"), "a fully masked row: 0");
+    set(dialect_("zero empty rows", code_variable(result_), scores), "a fully masked row: 0");
   freeze();
 }
 
@@ -501,7 +561,7 @@ std::vector<CodeLine> Lines::take() {
   constexpr std::array<void (L::*)(), step_count> steps{
       // in the order of Step
       &L::inputs,       &L::project, &L::split_heads, &L::scores,    &L::scale, &L::mask, &L::softmax,
-      &L::weighted_sum, &L::concat,  &L::output,      &L::normalise, &L::gate,  &L::past};
+      &L::weighted_sum, &L::concat,  &L::output,      &L::normalise, &L::gate,  &L::past, &L::choose};
   (this->*steps[static_cast<std::size_t>(step_)])();
   return std::move(lines_);
 }

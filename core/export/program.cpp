@@ -292,7 +292,7 @@ std::vector<NamedTensor> program_arrays(const Trace& trace) {
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr tensor = trace.tensor(entry.id);
     const bool past = entry.id == Id::past_key || entry.id == Id::past_value;
-    if (tensor && past) add(std::string(entry.name), tensor);
+    if (tensor && (past || (sdpa && is_given_to_sdpa(entry.id)))) add(std::string(entry.name), tensor);
     if (!tensor || (entry.role != TensorRole::parameter && entry.role != TensorRole::mask)) continue;
     add(std::string(entry.name), tensor);
   }

@@ -55,7 +55,7 @@ double difference(const Tensor& a, const Tensor& b) {
 bool can_be_sampled(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
   return !t.attn_mask && !t.valid_lens && !t.nonpad_kv_seqlen && !t.past_key && !t.frozen_weights &&
-         inputs.options.dropout == 0.0;
+         !inputs.options.indexer && inputs.options.dropout == 0.0;
 }
 
 }  // namespace

@@ -84,8 +84,7 @@ class FusedForward {
         keys_(kernels, sizes, has_any_mask(options, given_)),
         row_path_(options, sizes, tensors),
         sinks_(sinks_of_heads(options, tensors, sizes.heads)) {
-    if (has_any_mask(options, given_))
-      masks_.emplace(options, given_, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
+    if (has_any_mask(options, given_)) masks_.emplace(options, t_, sizes);
     for (Index h = 0; !options.frozen_heads.empty() && h < sizes.heads; ++h) {
       const auto at = std::ranges::find(options.frozen_heads, h);
       const bool held = at != options.frozen_heads.end();

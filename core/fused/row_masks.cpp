@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/indexer.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
@@ -42,14 +44,15 @@ void add_mask(const Tensor& mask, Index first, Index step, Index count, bool tru
 
 }  // namespace
 
-RowMasks::RowMasks(const AttentionOptions& options, const GivenMasks& given, Index batch, Index queries,
-                   Index keys, Index all_keys)
+RowMasks::RowMasks(const AttentionOptions& options, const TraceTensors& tensors, const AttentionSizes& sizes)
     : options_(options),
-      given_(given),
-      queries_(queries),
-      keys_(keys),
-      all_keys_(all_keys),
-      any_(has_any_mask(options, given)) {
+      given_(given_masks(tensors)),
+      queries_(sizes.queries),
+      keys_(sizes.keys),
+      all_keys_(sizes.all_keys),
+      any_(has_any_mask(options, given_)) {
+  const GivenMasks& given = given_;
+  const Index batch = sizes.batch, queries = queries_, keys = keys_, all_keys = all_keys_;
   if (given.attn_mask)
     view_ =
         view_attn_mask(options.op, given.attn_mask->shape(), batch, options.num_heads, queries, keys).value();
@@ -57,8 +60,9 @@ RowMasks::RowMasks(const AttentionOptions& options, const GivenMasks& given, Ind
   // Appended keys are beyond every reach; with a finite mask.value every key takes part.
   if (options.relative_bias)
     relative_.emplace(*options.relative_bias, *given.relative_bias_weight, keys + queries);
-  adds_ = any_ &&
-          (given.attn_mask || options.alibi || options.relative_bias || all_keys > keys || options.mask_value);
+  adds_ = any_ && (given.attn_mask || options.alibi || options.relative_bias || options.indexer ||
+                   all_keys > keys || options.mask_value);
+  if (options.indexer) choose_keys(tensors, sizes);
   if (!given.key_padding_mask) return;
   std::vector<float> padding(static_cast<std::size_t>(keys));
   for (Index n = 0; n < batch; ++n) {
@@ -69,6 +73,25 @@ RowMasks::RowMasks(const AttentionOptions& options, const GivenMasks& given, Ind
     padding_from_.push_back(from - padding.begin());
     if (std::any_of(padding.begin(), from, [](float cell) { return cell != 0.0f; })) adds_ = true;
   }
+}
+
+void RowMasks::choose_keys(const TraceTensors& tensors, const AttentionSizes& sizes) {
+  const TensorPtr scores = exact_indexer_scores(options_, tensors);
+  if (view_ && view_->step_h != 0) chosen_heads_ = sizes.heads;
+  chosen_.resize(static_cast<std::size_t>(sizes.batch * chosen_heads_ * queries_ * keys_));
+  const Index rows = sizes.batch * chosen_heads_ * queries_;
+  for_ranges(rows, 32.0 * static_cast<double>(keys_), [&](Index first, Index last) {
+    std::vector<float> bias(static_cast<std::size_t>(keys_));
+    std::vector<char> allowed(bias.size());
+    for (Index row = first; row < last; ++row) {
+      const Index n = row / queries_ / chosen_heads_, h = row / queries_ % chosen_heads_, l = row % queries_;
+      fill_others(n, h, l, 0, keys_, bias.data());
+      for (std::size_t s = 0; s < bias.size(); ++s) allowed[s] = bias[s] != blocked;
+      const ChosenKeys chosen(indexer_row(*scores, n, l), allowed, options_.indexer->k);
+      for (Index s = 0; s < keys_; ++s)
+        chosen_[static_cast<std::size_t>(row * keys_ + s)] = chosen(s) ? 1 : 0;
+    }
+  });
 }
 
 Index RowMasks::own_key(Index n, Index query) const {
@@ -88,6 +111,14 @@ KeyReach RowMasks::reach(Index n, Index query) const {
 }
 
 void RowMasks::fill(Index n, Index h, Index query, Index from, Index to, float* bias) const {
+  fill_others(n, h, query, from, to, bias);
+  if (chosen_.empty()) return;
+  const char* const chosen = chosen_row(n, h, query);
+  for (Index key = from; key < to; ++key)
+    if (!chosen[key]) bias[key - from] = blocked;
+}
+
+void RowMasks::fill_others(Index n, Index h, Index query, Index from, Index to, float* bias) const {
   std::fill_n(bias, to - from, 0.0f);
   to = std::min(to, keys_);  // appended keys get 0
   if (view_) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
 #include "core/attention/relative_bias.h"
 
 namespace headwise {
@@ -18,10 +19,9 @@ struct KeyReach {
 
 class RowMasks {
  public:
-  // `all_keys` is S′: the columns from `keys` on are never blocked. The shapes of the masks must already have
-  // been checked; `options` and what `given` points to must outlive this.
-  RowMasks(const AttentionOptions& options, const GivenMasks& given, Index batch, Index queries, Index keys,
-           Index all_keys);
+  // The columns from sizes.keys on are never blocked. The shapes of the masks must already have been checked;
+  // `options` and the masks of `tensors` must outlive this. The indexer's choice is made here.
+  RowMasks(const AttentionOptions& options, const TraceTensors& tensors, const AttentionSizes& sizes);
 
   // Whether keys are blocked or biased other than by each query's reach: then `fill` gives the values. With
   // `reads_masked` blocked keys are never skipped, because a NaN behind a mask still counts.
@@ -35,6 +35,13 @@ class RowMasks {
 
  private:
   Index own_key(Index n, Index query) const;  // at the query's position
+  // As `fill`, without the indexer's choice.
+  void fill_others(Index n, Index h, Index query, Index from, Index to, float* bias) const;
+  void choose_keys(const TraceTensors& tensors, const AttentionSizes& sizes);
+  // The keys that the indexer chooses for a query of head h.
+  const char* chosen_row(Index n, Index h, Index query) const {
+    return chosen_.data() + ((n * chosen_heads_ + (chosen_heads_ == 1 ? 0 : h)) * queries_ + query) * keys_;
+  }
 
   const AttentionOptions& options_;
   GivenMasks given_;
@@ -44,6 +51,8 @@ class RowMasks {
   std::vector<double> slopes_;
   std::optional<RelativeBiasTable> relative_;
   std::vector<Index> padding_from_;  // per batch: the key from which on key_padding_mask blocks everything
+  std::vector<char> chosen_;         // (N,1,L,S), or (N,H,L,S) if masks differ by head; empty: no indexer
+  Index chosen_heads_ = 1;
 };
 
 }  // namespace headwise

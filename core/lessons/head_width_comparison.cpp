@@ -144,6 +144,7 @@ AttentionInputs without_extras(AttentionInputs inputs, std::vector<std::string>&
   leave_out(o.qk_norm.has_value(), "the norms of q and k");
   leave_out(inputs.tensors.sinks || !o.sink.empty(), "the sinks");
   leave_out(o.relative_bias.has_value(), "the relative bias");
+  leave_out(o.indexer.has_value(), "the indexer");
   o.dropout = 0.0;
   o.head_gain.clear();
   inputs.tensors.head_gain = nullptr;
@@ -157,6 +158,9 @@ AttentionInputs without_extras(AttentionInputs inputs, std::vector<std::string>&
   inputs.tensors.sinks = nullptr;
   o.relative_bias.reset();
   inputs.tensors.relative_bias_weight = nullptr;
+  o.indexer.reset();
+  for (const TensorEntry& entry : tensor_entries())
+    if (is_of_indexer(entry.id)) inputs.tensors.*(entry.member) = nullptr;
   return inputs;
 }
 

@@ -63,6 +63,7 @@ class SettingReader {
     return of(rotary_scaling_json(scaling)["rope_type"].get<std::string>());
   }
   static LiveValue of(const RelativeBias& bias) { return of(bias.buckets); }
+  static LiveValue of(const Indexer& indexer) { return of(indexer.k); }
   static LiveValue of(const FrozenHeads& frozen) { return of(frozen.heads); }
   template <class T>
   static LiveValue of(const std::vector<T>& list) {

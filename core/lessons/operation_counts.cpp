@@ -55,6 +55,18 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
       product(TensorId::v, "nse,fe->nsf", "N·S·" + vdim + "·" + groups + "·" + v_width,
               {s.batch, s.new_keys(), o.vdim, s.kv_heads, s.v_head_dim});
   }
+  if (const auto& indexer = o.indexer) {
+    if (projects) {
+      product(TensorId::indexer_q, "nle,fe->nlf", "N·L·E·Hi·W",
+              {s.batch, s.queries, s.embed_dim, indexer->heads, indexer->width});
+      product(TensorId::indexer_k, "nse,fe->nsf", "N·S·" + kdim + "·W",
+              {s.batch, s.new_keys(), o.kdim, indexer->width});
+      product(TensorId::indexer_weights, "nle,me->nlm", "N·L·E·Hi",
+              {s.batch, s.queries, s.embed_dim, indexer->heads});
+    }
+    product(TensorId::indexer_scores, "nmld,nsd->nmls", "N·Hi·L·S·W",
+            {s.batch, indexer->heads, s.queries, s.keys, indexer->width});
+  }
   product(TensorId::scores, grouped ? "nhld,ngsd->nhls" : "nhld,nhsd->nhls", "N·H·L·" + keys + "·D",
           {s.batch, s.heads, s.queries, s.all_keys, s.head_dim});
   product(TensorId::head_output, grouped ? "nhls,ngsw->nhlw" : "nhls,nhsw->nhlw",

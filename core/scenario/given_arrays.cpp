@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "core/files/element_type.h"
@@ -18,11 +19,14 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 28> names{"query",
+constexpr std::array<std::string_view, 36> names{"query",
                                                  "key",
                                                  "value",
                                                  "past_key",
                                                  "past_value",
+                                                 "indexer_q",
+                                                 "indexer_k",
+                                                 "indexer_weights",
                                                  "in_proj_weight",
                                                  "q_proj_weight",
                                                  "k_proj_weight",
@@ -36,6 +40,11 @@ constexpr std::array<std::string_view, 28> names{"query",
                                                  "k_norm.weight",
                                                  "sinks",
                                                  "relative_attention_bias.weight",
+                                                 "indexer.wq_b.weight",
+                                                 "indexer.wk.weight",
+                                                 "indexer.k_norm.weight",
+                                                 "indexer.k_norm.bias",
+                                                 "indexer.weights_proj.weight",
                                                  "output_gate.weight",
                                                  "output_gate.bias",
                                                  "out_proj.weight",
@@ -128,6 +137,17 @@ Shape mask_shape(const Shape& shape, Op op) {
   }
 }
 
+// The letters of an array of the indexer; nullptr: it is none.
+const std::vector<const char*>* indexer_letters(std::string_view name) {
+  static const std::map<std::string_view, std::vector<const char*>> letters{
+      {"indexer_q", {"N", "Hi", "L", "W"}},  {"indexer_k", {"N", "1", "S", "W"}},
+      {"indexer_weights", {"N", "L", "Hi"}}, {"indexer.wq_b.weight", {"Hi·W", "E"}},
+      {"indexer.wk.weight", {"W", "kdim"}},  {"indexer.k_norm.weight", {"W"}},
+      {"indexer.k_norm.bias", {"W"}},        {"indexer.weights_proj.weight", {"Hi", "E"}}};
+  const auto found = letters.find(name);
+  return found == letters.end() ? nullptr : &found->second;
+}
+
 // The shape in the trace of an array of this shape.
 Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOptions& o, Index batch,
                   bool batch_first) {
@@ -178,6 +198,10 @@ Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOp
   if (name == "relative_attention_bias.weight") {
     if (rank != 2) wrong_rank(name, shape, "(buckets,H): a number for each bucket and head");
     return renamed(shape, {"buckets", "H"});
+  }
+  if (const std::vector<const char*>* letters = indexer_letters(name)) {
+    if (rank != std::ssize(*letters)) wrong_rank(name, shape, fmt::format("({})", fmt::join(*letters, ",")));
+    return renamed(shape, *letters);
   }
   if (name == "bias_k") return appended_row_shape(name, shape, "G·D");
   if (name == "bias_v") return appended_row_shape(name, shape, "G·Dv");

@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t input_count = 5, parameter_count = 17;
+constexpr std::size_t input_count = 8, parameter_count = 22;
 
 std::string drawn(std::string_view distribution, std::uint64_t seed) {
   return fmt::format("drawn at random ({}, seed {})", distribution, seed);
@@ -30,7 +30,8 @@ std::string made_parameter_text(std::string_view name, const ParametersSpec& par
   const bool row = name == "bias_k" || name == "bias_v";  // appended to k and v, and not a bias of a projection
   if (!row && name.ends_with("bias")) return "all zeros";
   if (name == "relative_attention_bias.weight") return drawn("normal", parameters.seed);
-  if (!row && parameters.source == ParameterSource::hand_made) return "as in the hand-made heads";
+  if (!row && !name.starts_with("indexer.") && parameters.source == ParameterSource::hand_made)
+    return "as in the hand-made heads";
   if (parameters.init == Initialisation::identity) return row ? "all zeros" : "an identity matrix";
   return drawn(choice_name(parameters.init), parameters.seed);
 }

@@ -138,6 +138,14 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
       cells = checked_add(cells, checked_add(o.embed_dim, checked_add(rows.q, checked_add(rows.k, rows.v))));
   }
   cells = checked_add(cells, past);
+  if (const std::optional<Indexer>& indexer = o.indexer) {
+    const Index columns = product({indexer->heads, indexer->width});
+    const bool sdpa = o.op == Op::scaled_dot_product_attention;
+    const Index of_queries = sdpa ? product({plan.batch, plan.query_length}) : o.embed_dim;
+    cells = checked_add(cells, product({of_queries, checked_add(columns, indexer->heads)}));
+    cells =
+        checked_add(cells, product({sdpa ? product({plan.batch, plan.key_length}) : o.kdim, indexer->width}));
+  }
   const auto frozen = static_cast<Index>(o.frozen_heads.size());
   cells = checked_add(cells, product({2, plan.batch, frozen, plan.query_length, plan.all_keys}));
   // one byte per cell

@@ -313,6 +313,58 @@ struct InputBuilder {
         maker.get(name, recipe, {}, [&] { return random_relative_weight(plan.options, seed, dtype); });
   }
 
+  // The indexer's parameters, or the queries, keys and weights that scaled_dot_product_attention is given.
+  void make_indexer(TraceTensors& t, bool parameters) const {
+    const AttentionOptions& o = plan.options;
+    const bool sdpa = o.op == Op::scaled_dot_product_attention;
+    for (const TensorEntry& entry : tensor_entries()) {
+      if (!is_of_indexer(entry.id) || !given.contains(std::string(entry.name))) continue;
+      if (!o.indexer)
+        notes.push_back(fmt::format("{} is not used: mask.indexer is null", entry.name));
+      else if (is_given_to_sdpa(entry.id) && !sdpa)
+        notes.push_back(fmt::format("{} is not used: multi_head_attention computes it", entry.name));
+    }
+    if (!o.indexer) return;
+    const Indexer& indexer = *o.indexer;
+    if (sdpa) {
+      const auto input = [&](const InputOrder& order, const Shape& shape) {
+        if (TensorPtr tensor = given_or_null(order.name)) return tensor;
+        const InputsSpec& i = scenario.inputs;
+        return maker.get(
+            order.name,
+            fmt::format("{} {} {} {}", dtype_name(dtype), choice_name(i.source), i.seed, shape.to_string()),
+            {}, [&] { return made_input(order, i, plan.batch, dtype).reshaped(shape); });
+      };
+      const Axis batch{"N", plan.batch}, heads{"Hi", indexer.heads}, width{"W", indexer.width};
+      const Axis queries{"L", plan.query_length}, keys{"S", plan.key_length};
+      t.indexer_q = input({"indexer_q", nullptr, plan.query_length, "L", "W", indexer.width, indexer.heads},
+                          {batch, heads, queries, width});
+      t.indexer_k = input({"indexer_k", nullptr, plan.key_length, "S", "W", indexer.width, 1},
+                          {batch, {"1", 1}, keys, width});
+      t.indexer_weights = input({"indexer_weights", nullptr, plan.query_length, "L", "Hi", indexer.heads, 0},
+                                {batch, queries, heads});
+      return;
+    }
+    if (!parameters) return;
+    const auto made = [&](const char* name, Axis rows, Axis columns) {
+      if (TensorPtr tensor = given_or_null(name)) return tensor;
+      const ParametersSpec& p = scenario.parameters;
+      const Shape shape{std::move(rows), std::move(columns)};
+      return maker.get(
+          name,
+          fmt::format("{} {} {} {} {}", dtype_name(dtype), choice_name(p.init), p.seed, indexer.width,
+                      shape.to_string()),
+          {}, [&] { return random_indexer_weight(name, shape, indexer.width, p.init, p.seed, dtype); });
+    };
+    t.indexer_wq_b = made("indexer.wq_b.weight",
+                          {"Hi·W", checked_multiply(indexer.heads, indexer.width, "indexer.wq_b.weight")},
+                          {"E", o.embed_dim});
+    t.indexer_wk = made("indexer.wk.weight", {"W", indexer.width}, {"kdim", o.kdim});
+    t.indexer_k_norm_weight = given_or_null("indexer.k_norm.weight");
+    t.indexer_k_norm_bias = given_or_null("indexer.k_norm.bias");
+    t.indexer_weights_proj = made("indexer.weights_proj.weight", {"Hi", indexer.heads}, {"E", o.embed_dim});
+  }
+
   // The given attn_mask with what mask.preset blocks, or the preset's own.
   TensorPtr with_preset(const TensorPtr& attn_mask) const {
     if (!plan.mask_preset || (outlines && attn_mask)) return attn_mask;
@@ -363,6 +415,7 @@ struct InputBuilder {
     if (scenario.op == Op::multi_head_attention && parameters) make_parameters(t);
     make_sinks(t);
     make_relative_bias(t);
+    make_indexer(t, parameters);
     make_masks(t);
     make_frozen_weights(t);
     return t;

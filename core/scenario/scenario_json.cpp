@@ -119,6 +119,19 @@ RelativeBias read_relative_bias(const JsonValue& value) {
   return bias;
 }
 
+// {"heads": 2, "width": 8, "k": 4, "rotary_pairs": "halves"}: all but the last are needed.
+Indexer read_indexer(const JsonValue& value) {
+  value.object("an object with heads, width and k")
+      .only({"heads", "width", "k", "rotary_pairs"}, "heads, width, k, rotary_pairs");
+  Indexer indexer;
+  for (const auto& [key, member] :
+       {std::pair("heads", &Indexer::heads), {"width", &Indexer::width}, {"k", &Indexer::k}})
+    value.needed(key, "heads, width and k").read(indexer.*member, positive_integer);
+  if (value.has("rotary_pairs"))
+    value["rotary_pairs"].read(indexer.rotary_pairs, ChoiceNames<RotaryPairs>::names);
+  return indexer;
+}
+
 // Section → its keys, "" being the top level.
 using KnownKeys = std::map<std::string, std::vector<std::string>>;
 
@@ -270,6 +283,13 @@ struct Reader {
     if (!value->json().is_null()) member = read_relative_bias(*value);
   }
 
+  void field(const char* section, const char* key, std::optional<Indexer>& member) {
+    const auto value = find(section, key);
+    if (!value) return;
+    member.reset();
+    if (!value->json().is_null()) member = read_indexer(*value);
+  }
+
   void field(const char* section, const char* key, std::vector<CellEdit>& member) {
     const auto value = find(section, key);
     if (!value) return;
@@ -381,6 +401,14 @@ struct Writer {
       value = {{"buckets", member->buckets},
                {"max_distance", member->max_distance},
                {"bidirectional", member->bidirectional}};
+  }
+  void field(const char* section, const char* key, const std::optional<Indexer>& member) {
+    OrderedJson& value = at(section, key) = nullptr;
+    if (member)
+      value = {{"heads", member->heads},
+               {"width", member->width},
+               {"k", member->k},
+               {"rotary_pairs", choice_name(member->rotary_pairs)}};
   }
   void field(const char* section, const char* key, const std::optional<RotaryScaling>& member) {
     at(section, key) = member ? rotary_scaling_json(*member) : OrderedJson();

@@ -68,6 +68,9 @@ struct KeyReader {
   void field(const char* section, const char* key, const std::optional<RelativeBias>&) {
     add(section, key, "object or null", "buckets (32), max_distance (128) and bidirectional (true)");
   }
+  void field(const char* section, const char* key, const std::optional<Indexer>&) {
+    add(section, key, "object or null", "heads, width, k and rotary_pairs (\"halves\" or \"neighbours\")");
+  }
   void field(const char* section, const char* key, const std::optional<RotaryScaling>&) {
     add(section, key, "object or null", "rope_type, factor and more, as config.json's rope_scaling");
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/attention/indexer.h"
 #include "core/attention/relative_bias.h"
 #include "core/attention/tensor_names.h"
 #include "core/scenario/layer_scenario.h"
@@ -439,6 +440,28 @@ void check_past(const ScenarioPlan& plan, const GivenArrays& given, Contradictio
               true);
 }
 
+// The indexer's sizes, and keys that it has none of its own for.
+void check_indexer(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
+                   Contradictions& wrong) {
+  const AttentionOptions& o = plan.options;
+  if (!o.indexer) return;
+  const Index pairs = o.op == Op::scaled_dot_product_attention ? 0
+                      : o.rotary_base                          ? o.head_dim / 2
+                                      : static_cast<Index>(o.rotary_inverse_frequencies.size());
+  const std::string problem = indexer_problem(*o.indexer, pairs);
+  wrong.check(problem.empty(), "mask.indexer." + problem);
+  const char* const unplaced = given.contains("past_key")   ? "past_key"
+                               : o.past_length              ? "inputs.past_length"
+                               : given.contains("static_k") ? "static_k"
+                               : scenario.attention.add_bias_kv || given.contains("bias_k") ? "bias_k"
+                               : scenario.attention.add_zero_attn                           ? "add_zero_attn"
+                                                                                            : nullptr;
+  if (unplaced != nullptr)
+    wrong.add(
+        fmt::format("mask.indexer has keys of its own, and none for the keys of {}: leave one out", unplaced),
+        given.contains("past_key") || given.contains("static_k") || given.contains("bias_k"));
+}
+
 struct RangeChecker {
   [[noreturn]] static void refuse(const char* section, const char* key, const std::string& got,
                                   const std::string& expected) {
@@ -524,6 +547,7 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
     const std::string problem = relative_bias_problem(*a.relative_bias);
     wrong.check(problem.empty(), "attention.relative_bias." + problem);
   }
+  check_indexer(plan, scenario, given, wrong);
   wrong.check(
       !o.sliding_window || !(o.window_left || o.window_right),
       "mask.sliding_window and mask.window_left or window_right exclude each other: both are the window; "

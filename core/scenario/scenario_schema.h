@@ -61,7 +61,7 @@ inline constexpr FillValue fill_value{{.words = "\"-inf\" or a finite number"}};
 
 // S is Scenario or const Scenario. The visitor has
 //   field(section, key, member)         bool, string, seed, enumeration (each may be optional),
-//                                       frozen heads, rotary scaling, relative bias, edits
+//                                       frozen heads, rotary scaling, relative bias, indexer, edits
 //   field(section, key, member, range)  (optional) integers and numbers;
 //   of mask.value the range is a FillValue
 //   field(section, key, numbers, range) a number for every head, or a list with one a head; empty: null

@@ -134,6 +134,11 @@ Tensor random_relative_weight(const AttentionOptions& o, std::uint64_t seed, DTy
               "relative_attention_bias.weight");
 }
 
+Tensor random_indexer_weight(const char* name, const Shape& shape, Index width, Initialisation init,
+                             std::uint64_t seed, DType dtype) {
+  return made(shape, dtype, projection_distribution(init, shape.size(1), shape.size(0), width), seed, name);
+}
+
 Tensor random_bias_k(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
   const Index width = projection_rows(o).k;
   return made({{"G·D", width}}, dtype, appended_row_distribution(init, width), seed, "bias_k");

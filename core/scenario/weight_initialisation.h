@@ -37,6 +37,9 @@ Tensor random_out_weight(const AttentionOptions& options, Initialisation init, s
                          DType dtype);  // (E,H·Dv)
 // (buckets,H), of deviation 1: "relative_attention_bias.weight".
 Tensor random_relative_weight(const AttentionOptions& options, std::uint64_t seed, DType dtype);
+// "indexer.wq_b.weight" and its like, of `shape` (out,in).
+Tensor random_indexer_weight(const char* name, const Shape& shape, Index width, Initialisation init,
+                             std::uint64_t seed, DType dtype);
 // (G·D) and (G·Dv): the rows that add_bias_kv appends.
 Tensor random_bias_k(const AttentionOptions& options, Initialisation init, std::uint64_t seed, DType dtype);
 Tensor random_bias_v(const AttentionOptions& options, Initialisation init, std::uint64_t seed, DType dtype);

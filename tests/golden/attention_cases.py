@@ -226,6 +226,41 @@ def named_cases():
     yield Case("scaled dot product, dropout", options=sdpa(dropout=0.5, dropout_seed=9))
     yield Case("scaled dot product, a NaN value that nobody looks at", options=sdpa(fully_masked_rows="zero"),
                special={"value": put((0, 0, 3, 1), math.nan)}, masks={"attn_mask": torch.tensor([True, True, True, False])})
+    index = lambda heads=2, width=4, k=2, **more: dict(indexer=dict(heads=heads, width=width, k=k, **more))
+    yield Case("an indexer", options=mha(**index()))
+    yield Case("an indexer with the weights of its norm, in self-attention, causal", self_attention=True, L=6, S=6, indexer_norm=True,
+               options=mha(num_heads=4, num_kv_heads=2, is_causal=True, **index(3, 5, 3)))
+    yield Case("an indexer with RoPE on some of its columns", L=5, S=5, indexer_norm=True,
+               options=mha(rotary_base=10.0, rotary_factor=1.2, is_causal=True, **index(2, 7, 2)))
+    yield Case("an indexer with RoPE in neighbouring columns, from the bottom right", L=3, S=7,
+               options=mha(rotary_inverse_frequencies=[1.0, 0.3], causal_alignment="bottom_right", is_causal=True,
+                           **index(2, 4, 3, rotary_pairs="neighbours")))
+    yield Case("an indexer and neighbours in the layer alone", L=3, S=5, options=mha(rotary_base=10.0, rotary_pairs="neighbours", **index(1, 4, 2)))
+    yield Case("an indexer of one head, where many scores are 0", L=6, S=6, N=3, options=mha(**index(1, 1, 3)))
+    yield Case("an indexer with keys that are the same", L=3, S=6, options=mha(**index(2, 3, 2)),
+               special={"key": lambda x: x[:, [0, 1, 0, 1, 0, 1]], "indexer.weights_proj.weight": lambda x: x.abs()})
+    yield Case("an indexer that keeps as many keys as there are", options=mha(**index(k=4)))
+    yield Case("an indexer that keeps more keys than there are", options=mha(is_causal=True, **index(k=9)))
+    yield Case("an indexer beside padding and a float mask", L=4, S=6, options=mha(**index(k=2)),
+               masks={"key_padding_mask": bools(rng, (2, 6), 0.3), "attn_mask": floats(rng, (4, 6), 0.2)})
+    yield Case("an indexer beside masks that differ by head", L=3, S=5, options=mha(**index(k=2)), masks={"attn_mask": bools(rng, (4, 3, 5), 0.4)})
+    yield Case("an indexer where a row is blocked", options=mha(**index(k=2)), masks={"attn_mask": row_blocked})
+    yield Case("an indexer where a row is blocked, zero rows", options=mha(fully_masked_rows="zero", **index(k=1)), masks={"attn_mask": row_blocked})
+    yield Case("an indexer with a mask that fills", L=4, S=5, options=mha(mask_value=-2.0, is_causal=True, **index(k=2)))
+    yield Case("an indexer, sinks, ALiBi and a window", L=6, S=6, sinks=2.0, options=mha(alibi=True, sliding_window=4, **index(k=2)))
+    yield Case("an indexer, a relative bias and dropout", L=5, S=5, relative=3.0,
+               options=mha(relative_bias=t5(8, 7), dropout=0.3, dropout_seed=4, **index(k=3)))
+    yield Case("an indexer, kdim of its own, QK-norm and valid_lens", L=3, S=6, norm_weights="D", indexer_norm=True,
+               options=mha(kdim=5, vdim=6, qk_norm="per_head", **index(k=2)), masks={"valid_lens": torch.tensor([5, 2])})
+    yield Case("an indexer and keys that are there, causal", L=2, S=6, options=mha(is_causal=True, **index(k=2)), masks=lengths(6, 3))
+    yield Case("an indexer and a NaN key", S=6, options=mha(**index(k=2)), special={"key": put((1, 3, 2), math.nan)})
+    yield Case("an indexer, gains, a gate, add and norm", gate="H·Dv", self_attention=True, L=4, S=4,
+               options=mha(output_gate=True, head_gain=[1.0, -2.0], residual=True, layer_norm=True, is_causal=True, **index(k=2)))
+    yield Case("scaled dot product, an indexer", L=4, S=6, options=sdpa(num_heads=4, num_kv_heads=2, **index(2, 3, 2)))
+    yield Case("scaled dot product, an indexer, causal with RoPE and a mask", L=5, S=5, masks={"attn_mask": bools(rng, (2, 1, 5, 5), 0.8)},
+               options=sdpa(is_causal=True, rotary_base=10.0, fully_masked_rows="zero", **index(1, 2, 2)))
+    yield Case("scaled dot product, an indexer whose scores are ties", L=3, S=6, options=sdpa(**index(2, 2, 3)),
+               special={"indexer_k": lambda x: x[:, :, [2, 2, 0, 0, 1, 1]]})
     yield Case("model width 512", N=1, L=4, S=5, options=mha(embed_dim=512, num_heads=8), weight_amplitude=0.0625,
                amplitude=1.0, keep=["output", "attn_output_weights", "grad.query", "grad.out_proj.bias"])
 

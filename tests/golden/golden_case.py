@@ -22,7 +22,7 @@ class Case:
 
     def __init__(self, name, N=2, L=3, S=4, options=None, separate=None, bias=True, out_bias=True, bias_kv=False, static="",
                  self_attention=False, masks=None, special=None, amplitude=2.0, weight_amplitude=0.5, batch_first=True,
-                 keep=None, ones=False, norm_weights="", gate="", sinks=0.0, relative=0.0, past=None):
+                 keep=None, ones=False, norm_weights="", gate="", sinks=0.0, relative=0.0, past=None, indexer_norm=False):
         self.name, self.keep, self.batch_first, self.ones = name, keep, batch_first, ones
         self.options = o = resolve(options or {})
         H, G, D, Dv, E = o["num_heads"], o["num_kv_heads"], o["head_dim"], o["v_head_dim"], o["embed_dim"]
@@ -36,6 +36,19 @@ class Case:
         if past is not None:
             self.random["past_key"] = ((N, G, past, D), amplitude)
             self.random["past_value"] = ((N, G, past, Dv), amplitude)
+        if o["indexer"]:
+            heads, width = o["indexer"]["heads"], o["indexer"]["width"]
+            if o["op"] == "scaled_dot_product_attention":
+                self.random["indexer_q"] = ((N, heads, L, width), 1.0)
+                self.random["indexer_k"] = ((N, 1, S, width), 1.0)
+                self.random["indexer_weights"] = ((N, L, heads), 1.0)
+            else:
+                self.random["indexer.wq_b.weight"] = ((heads * width, E), weight_amplitude)
+                self.random["indexer.wk.weight"] = ((width, o["kdim"]), weight_amplitude)
+                self.random["indexer.weights_proj.weight"] = ((heads, E), weight_amplitude)
+                if indexer_norm:
+                    self.random["indexer.k_norm.weight"] = ((width,), 1.0)
+                    self.random["indexer.k_norm.bias"] = ((width,), 0.5)
         if o["op"] == "scaled_dot_product_attention":
             self.random["query"] = ((N, H, L, D), amplitude)
             self.random["key"] = ((N, G, S, D), amplitude)
@@ -147,7 +160,7 @@ class Case:
         for name, x in {**leaves, **made}.items():
             if not x.is_floating_point() or (self.self_attention and name in ("key", "value")):
                 continue
-            if name in made and x.grad is None:
+            if (name in made and x.grad is None) or name.startswith("indexer"):
                 continue  # not on the way to the loss
             if self.options["op"] == "scaled_dot_product_attention":
                 name = HEADS_NAMES.get(name, name)

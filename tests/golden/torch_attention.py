@@ -18,7 +18,7 @@ torch.set_num_threads(1)
 DEFAULTS = dict(op="multi_head_attention", embed_dim=8, num_heads=2, num_kv_heads=None, kdim=None, vdim=None, head_dim=None,
                 v_head_dim=None, add_zero_attn=False, rotary_base=None, rotary_inverse_frequencies=[], rotary_pairs="halves", rotary_factor=1.0,
                 qk_norm=None, qk_norm_kind="rms", qk_norm_offset=0.0, qk_norm_epsilon=1e-6, scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
-                dropout_seed=0, need_weights=True, average_attn_weights=True, output_gate=False, relative_bias=None, residual=False, layer_norm=False,
+                dropout_seed=0, need_weights=True, average_attn_weights=True, output_gate=False, relative_bias=None, indexer=None, residual=False, layer_norm=False,
                 is_causal=False, causal_alignment="top_left", sliding_window=None, window_left=None, window_right=None,
                 alibi=False, mask_value=None,
                 fully_masked_rows="nan", head_gain=[])
@@ -112,13 +112,42 @@ def merged_mask(o, a, r, N, H, L, S, appended):
         r["position_bias"] = F.pad(table[relative_buckets(o["relative_bias"], -back)].permute(2, 0, 1)[None], (0, appended))
         parts.append(r["position_bias"][..., :S].expand(N, H, L, S))
     sides = o["window_left"] is not None or o["window_right"] is not None
-    if not (o["is_causal"] or o["sliding_window"] or sides or o["alibi"] or o["relative_bias"] or mask is not None or padding is not None
+    if not (o["is_causal"] or o["sliding_window"] or sides or o["alibi"] or o["relative_bias"] or o["indexer"] or mask is not None or padding is not None
             or lens is not None or nonpad is not None):
         return None
     total = torch.zeros(N, H, L, S)
     for part in parts:
         total = total + part
     return total + torch.zeros(N, H, L, S).masked_fill(blocked, -INF)
+
+
+@torch.no_grad()
+def indexed(o, a, r):
+    """The tensors of the indexer, after DeepSeek-V3.2's paper: its formula (1), written by its letters."""
+    i, sdpa = o["indexer"], o["op"] == "scaled_dot_product_attention"
+    heads, width = i["heads"], i["width"]
+    if sdpa:
+        q, k, w = a["indexer_q"], a["indexer_k"], a["indexer_weights"]
+    else:
+        own = dict(o, rotary_pairs=i.get("rotary_pairs", "halves"), rotary_base=None)
+        if o["rotary_base"]:  # the layer's frequencies, on the first columns
+            own["rotary_inverse_frequencies"] = [o["rotary_base"] ** (-2 * j / o["head_dim"]) for j in range(o["head_dim"] // 2)]
+        L, S = a["query"].shape[1], a["key"].shape[1]
+        q = torch.einsum("nle,mde->nmld", a["query"], a["indexer.wq_b.weight"].unflatten(0, (heads, width)))
+        k = F.layer_norm(F.linear(a["key"], a["indexer.wk.weight"]), (width,), a.get("indexer.k_norm.weight"), a.get("indexer.k_norm.bias"), 1e-6)
+        q, k = rotary(own, q, first_query(o, a, L, S)), rotary(own, k[:, None], 0)
+        w = F.linear(a["query"], a["indexer.weights_proj.weight"]) / heads**0.5
+        r["indexer_q"], r["indexer_k"], r["indexer_weights"] = q, k, w
+    r["indexer_scores"] = torch.einsum("nlm,nmls->nls", w, torch.relu(torch.einsum("nmld,nsd->nmls", q, k[:, 0]) / width**0.5))
+
+
+@torch.no_grad()
+def not_chosen(o, bias, scores):
+    """0 for the k keys of each row with the largest scores, of those that the bias leaves, else -inf."""
+    left = bias != -INF
+    order = scores[:, None].expand_as(bias).masked_fill(~left, -INF).sort(dim=-1, descending=True, stable=True).indices
+    first = torch.zeros_like(left).scatter(-1, order[..., : o["indexer"]["k"]], True)
+    return torch.zeros_like(bias).masked_fill(~(first & left), -INF)
 
 
 def past_length(a):
@@ -157,6 +186,18 @@ def normed(o, x, weight):
     if weight is None:
         return x
     return x * (o["qk_norm_offset"] + (weight[:, None, :] if weight.dim() == 2 else weight))
+
+
+def shares_of(o, a, masked):
+    """The softmax of the masked scores, and what a sink takes of each row or None."""
+    if "sinks" in a:  # as gpt-oss: one more column, which is dropped after the softmax
+        column = a["sinks"].reshape(1, -1, 1, 1).expand(*masked.shape[:-1], 1)
+        shares = torch.softmax(torch.cat([masked, column], dim=-1), dim=-1)
+        return shares[..., :-1], shares[..., -1]
+    if o["fully_masked_rows"] == "zero" and masked.shape[-1] > 0:
+        empty = (masked == -INF).all(dim=-1, keepdim=True)
+        return torch.softmax(masked.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0), None
+    return torch.softmax(masked, dim=-1), None
 
 
 def composed(o, a):
@@ -211,23 +252,25 @@ def composed(o, a):
         r["scaled_scores"] = o["softcap"] * torch.tanh(r["scaled_scores"] / o["softcap"])
     masked = r["scaled_scores"]
     bias = merged_mask(o, a, r, N, H, L, S, k.shape[2] - S)
-    if bias is not None:
-        r["mask_bias"] = bias = F.pad(bias, (0, k.shape[2] - S))
+
+    def masked_by(bias):
         if o["mask_value"] is not None:
-            masked = torch.where(bias == -INF, torch.full((), o["mask_value"]), masked + bias)
-        else:
-            masked = masked + bias
-        r["masked_scores"] = masked
+            return torch.where(bias == -INF, torch.full((), o["mask_value"]), r["scaled_scores"] + bias)
+        return r["scaled_scores"] + bias
+
+    if bias is not None:
+        bias = F.pad(bias, (0, k.shape[2] - S))
+        if o["indexer"]:
+            indexed(o, a, r)
+            with torch.no_grad():
+                r["full_weights"] = shares_of(o, a, masked_by(bias))[0]
+            bias = bias + not_chosen(o, bias, r["indexer_scores"])
+        r["mask_bias"] = bias
+        r["masked_scores"] = masked = masked_by(bias)
     r["lse"] = torch.logsumexp(masked, dim=-1) if masked.shape[-1] > 0 else masked.sum(dim=-1) - INF
-    if "sinks" in a:  # as gpt-oss: one more column, which is dropped after the softmax
-        column = a["sinks"].reshape(1, -1, 1, 1).expand(*masked.shape[:-1], 1)
-        shares = torch.softmax(torch.cat([masked, column], dim=-1), dim=-1)
-        weights, r["sink_weights"] = shares[..., :-1], shares[..., -1]
-    elif o["fully_masked_rows"] == "zero" and masked.shape[-1] > 0:
-        empty = (masked == -INF).all(dim=-1, keepdim=True)
-        weights = torch.softmax(masked.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0)
-    else:
-        weights = torch.softmax(masked, dim=-1)
+    weights, of_sink = shares_of(o, a, masked)
+    if of_sink is not None:
+        r["sink_weights"] = of_sink
     r["attn_weights"] = weights
     if o["dropout"] > 0:
         kept = torch.from_numpy(uniform(o["dropout_seed"], "dropout", weights.numel())).reshape(weights.shape) >= o["dropout"]

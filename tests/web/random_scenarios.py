@@ -20,10 +20,11 @@ import tempfile
 import numpy
 
 LEAVES = ["query", "key", "value", "past_key", "past_value", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
-          "q_norm.weight", "k_norm.weight", "sinks", "relative_attention_bias.weight", "bias_k", "bias_v", "static_k", "static_v",
+          "q_norm.weight", "k_norm.weight", "sinks", "relative_attention_bias.weight",
+          "indexer.wq_b.weight", "indexer.wk.weight", "indexer.k_norm.weight", "indexer.k_norm.bias", "indexer.weights_proj.weight", "bias_k", "bias_v", "static_k", "static_v",
           "output_gate.weight", "output_gate.bias", "out_proj.weight", "out_proj.bias", "attn_mask", "key_padding_mask", "valid_lens",
           "nonpad_kv_seqlen", "heads.gain", "frozen_weights"]
-SDPA_LEAVES = ["q_heads", "k_heads", "v_heads"]  # what scaled_dot_product_attention is given
+SDPA_LEAVES = ["q_heads", "k_heads", "v_heads", "indexer_q", "indexer_k", "indexer_weights"]  # what scaled_dot_product_attention is given
 TYPES = {"bool": "bool", "float32": "f32", "float64": "f64", "int64": "i64"}
 EXACT_IN_JAVASCRIPT = 2**53
 
@@ -167,7 +168,7 @@ def draw_preset(draw, s):
                        "document:" + ",".join(str(start) for start in [0, *starts]), f"padding:{draw.integer(0, s['T'])}")
 
 
-def draw_mask(draw, s, sdpa, arrays):
+def draw_mask(draw, s, a, sdpa, arrays):
     m = {"is_causal": draw.chance(0.25), "causal_alignment": draw.one_of("top_left", "bottom_right")}
     if draw.chance(0.2):
         m["sliding_window"] = draw.integer(1, 5)
@@ -193,6 +194,13 @@ def draw_mask(draw, s, sdpa, arrays):
     if draw.chance(0.2):
         padding = draw.flags(0.3, s["N"], s["T"])
         arrays["key_padding_mask"] = padding if draw.chance(0.6) else draw.array(s["N"], s["T"])
+    appends = a.get("add_bias_kv") or a.get("add_zero_attn")
+    s["indexer"] = 0  # its width
+    if s["P"] == 0 and not appends and draw.chance(0.3):  # as wide as the columns that the layer rotates
+        turned = s["D"] if "rotary_base" in a else 2 * len(a.get("rotary_inverse_frequencies", []))
+        s["indexer"] = max(1, turned + draw.integer(0, 3))
+        m["indexer"] = {"heads": draw.integer(1, 3), "width": s["indexer"], "k": draw.integer(1, s["T"] + 1),
+                        "rotary_pairs": draw.one_of("halves", "neighbours")}
     if s["P"] == 0 and not s["relative"] and draw.chance(0.2):
         arrays["nonpad_kv_seqlen"] = numpy.array([draw.integer(0, s["S"]) for _ in range(s["N"])], dtype=numpy.int64)
     return m
@@ -228,7 +236,10 @@ def draw_arrays(draw, s, a, sdpa, arrays):
         for name, heads in (("q_norm.weight", s["H"]), ("k_norm.weight", s["G"])):
             whole = a["qk_norm"] == "whole"
             arrays[name] = draw.array(*draw.one_of((s["D"],), (heads, s["D"])) if not whole else (heads * s["D"],))
-    if s["P"] > 0:
+    if s["indexer"] and draw.chance(0.5):
+        arrays["indexer.k_norm.weight"] = draw.array(s["indexer"])
+        arrays["indexer.k_norm.bias"] = draw.array(s["indexer"])
+    if s["P"] > 0 or s["indexer"]:
         return
     if draw.chance(0.15) and not a["add_bias_kv"] and "qk_norm" not in a and "rotary_base" not in a and "rotary_inverse_frequencies" not in a:
         arrays["static_k"] = draw.array(s["N"] * s["G"], s["S"], s["D"])
@@ -279,7 +290,7 @@ def draw_scenario(seed):
                    "past_length": s["P"]},
         "parameters": {"layout": draw.one_of("packed", "packed", "separate", "per_head"), "seed": seed,
                        "init": draw.one_of("xavier_uniform", "xavier_normal", "normal_dk", "uniform01", "identity")},
-        "mask": draw_mask(draw, s, sdpa, arrays),
+        "mask": draw_mask(draw, s, attention, sdpa, arrays),
         "heads": draw_heads(draw, s, attention, sdpa, arrays),
         "edits": draw_edits(draw, s, sdpa),
     }
@@ -476,6 +487,7 @@ def options_of(case):
         "clip_qkv": attention["clip_qkv"] is not None,
         "a sink": given["sinks"],
         "sinks by head": isinstance(attention["sink"], list),
+        "an indexer": mask["indexer"] is not None,
         "relative bias of both sides": attention["relative_bias"] is not None and attention["relative_bias"]["bidirectional"],
         "relative bias of keys behind": attention["relative_bias"] is not None and not attention["relative_bias"]["bidirectional"],
         "dropout": attention["dropout"] > 0,

@@ -214,6 +214,53 @@ const Attention = (() => {
     return bias;
   }
 
+  // --- The indexer ---
+
+  // Its queries, keys and the weights of its heads; scaled_dot_product_attention is given them.
+  function projectIndexer(t, settings, sizes) {
+    const { heads, width, rotary_pairs: pairs } = settings.mask.indexer;
+    const rotation = { ...rotationOf(settings.attention, sizes.D), pairs };
+    const turned = (x, first) => (rotation.frequencies.length > 0 ? rotate(x, rotation, first) : x);
+    t.indexer_q = turned(splitHeads(linear(t.query, t["indexer.wq_b.weight"], null, 0, heads * width), heads, null),
+      firstQuery(settings, t, sizes.L, sizes.S));
+    const keys = normalised(linear(t.key, t["indexer.wk.weight"], null, 0, width), { kind: "layer", epsilon: 1e-6, offset: 0 },
+      t["indexer.k_norm.weight"]);
+    const bias = t["indexer.k_norm.bias"];
+    if (bias) keys.data.forEach((value, i) => { keys.data[i] = value + bias.data[i % width]; });
+    t.indexer_k = turned(splitHeads(keys, 1, null), 0);
+    const weights = linear(t.query, t["indexer.weights_proj.weight"], null, 0, heads);
+    t.indexer_weights = { shape: weights.shape, data: weights.data.map((value) => value / Math.sqrt(heads)) };
+  }
+
+  // indexer_scores[n,l,s] = Σ_m w[n,l,m] · ReLU(q[n,m,l]·k[n,0,s] / √W)
+  function indexerScores(q, k, weights) {
+    const products = attentionScores(q, k);
+    const [batch, heads, queries, keys] = products.shape;
+    const root = Math.sqrt(q.shape[3]);
+    const scores = tensor(batch, queries, keys);
+    for (let n = 0; n < batch; n += 1)
+      for (let m = 0; m < heads; m += 1)
+        for (let l = 0; l < queries; l += 1)
+          for (let s = 0; s < keys; s += 1) {
+            const product = products.data[((n * heads + m) * queries + l) * keys + s] / root;
+            if (!(product < 0)) scores.data[(n * queries + l) * keys + s] += weights.data[(n * queries + l) * heads + m] * product;
+          }
+    return scores;
+  }
+
+  // Blocks the keys that are not among the k with the largest scores, of those that are left; of equal scores the first stay. NaN is largest.
+  function blockUnchosen(bias, scores, k) {
+    const [batch, heads, queries, keys] = bias.shape;
+    const larger = (x, y) => (Number.isNaN(x) ? (Number.isNaN(y) ? 0 : -1) : Number.isNaN(y) ? 1 : x > y ? -1 : x < y ? 1 : 0);
+    for (let row = 0; row < batch * heads * queries; row += 1) {
+      const left = bias.data.subarray(row * keys, (row + 1) * keys);
+      const from = (Math.floor(row / (heads * queries)) * queries + (row % queries)) * keys;
+      const own = scores.data.subarray(from, from + keys);
+      [...left.keys()].filter((s) => left[s] !== -Infinity).sort((a, b) => larger(own[a], own[b])).slice(k)
+        .forEach((s) => { left[s] = -Infinity; });
+    }
+  }
+
   // How the indices n, h, l, s of a score lead into an attn_mask: (L,S), (N·H,L,S), or whatever broadcasts to (N,H,L,S).
   function maskReader(mask, isModule, [batch, heads, queries], keys) {
     const { shape } = mask;
@@ -284,7 +331,8 @@ const Attention = (() => {
 
   const hasAnyMask = (settings, leaves) =>
     Boolean(leaves.attn_mask || leaves.key_padding_mask || leaves.valid_lens || leaves.nonpad_kv_seqlen || isCausal(settings) || Number.isFinite(windowOf(settings.mask).behind) ||
-      Number.isFinite(windowOf(settings.mask).ahead) || settings.mask.alibi || settings.attention.relative_bias);
+      Number.isFinite(windowOf(settings.mask).ahead) || settings.mask.alibi || settings.attention.relative_bias ||
+      settings.mask.indexer);
 
   // A finite fill takes the place of blocked scores; −∞ is added to them.
   function maskScores(scores, bias, fill) {
@@ -471,13 +519,23 @@ const Attention = (() => {
     t.scaled_scores = scaleScores(t.scores, attention, sizes.D);
     if (attention.relative_bias)
       t.position_bias = positionBias(settings, t, t.scores.shape, keys);
-    if (hasAnyMask(settings, t)) t.mask_bias = mergeMasks(settings, t, t.scores.shape, keys);
-    t.masked_scores = t.mask_bias ? maskScores(t.scaled_scores, t.mask_bias, mask.value) : t.scaled_scores;
     const frozen = settings.heads.frozen ? settings.heads.frozen.heads : [];
     const freeze = (weights) => (frozen.length > 0 ? withFrozenHeads(weights, t.frozen_weights, frozen) : weights);
+    const shares = (scores) => freeze(softmax(scores, fullyMaskedRows(settings) === "zero", t.sinks));
+    if (hasAnyMask(settings, t)) {
+      const bias = mergeMasks(settings, t, t.scores.shape, keys);
+      if (mask.indexer) {
+        if (settings.op !== "scaled_dot_product_attention") projectIndexer(t, settings, sizes);
+        t.indexer_scores = indexerScores(t.indexer_q, t.indexer_k, t.indexer_weights);
+        t.full_weights = shares(maskScores(t.scaled_scores, bias, mask.value));
+        blockUnchosen(bias, t.indexer_scores, mask.indexer.k);
+      }
+      t.mask_bias = bias;
+    }
+    t.masked_scores = t.mask_bias ? maskScores(t.scaled_scores, t.mask_bias, mask.value) : t.scaled_scores;
     t.lse = logSumExp(t.masked_scores);
     if (t.sinks) t.sink_weights = sinkShares(t.lse, t.sinks);
-    t.attn_weights = freeze(softmax(t.masked_scores, fullyMaskedRows(settings) === "zero", t.sinks));
+    t.attn_weights = shares(t.masked_scores);
     const drops = attention.dropout > 0 && frozen.length < sizes.H;
     t.dropped_weights = drops ? freeze(dropout(t.attn_weights, attention.dropout, attention.dropout_seed)) : t.attn_weights;
     t.head_output = weightedSum(t.dropped_weights, v);

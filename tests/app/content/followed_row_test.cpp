@@ -104,6 +104,14 @@ TEST_CASE("with a past it is said where the followed row stands") {
   CHECK_CONTAINS(said(given, Step::past, 2, 1), "comes after them, at position 8.");
 }
 
+TEST_CASE("with an indexer it is said which keys the followed row keeps") {
+  const TracedScenario given = traced({"inputs.source=text", "inputs.text=the cat saw the dog",
+                                       "mask.is_causal=true", R"(mask.indexer={"heads":2,"width":8,"k":2})"});
+  CHECK_CONTAINS(said(given, Step::choose, 3, 1), "It keeps 2 of its 5 keys; the indexer scores “");
+  CHECK_CONTAINS(said(given, Step::choose, 0, 1),
+                 "It keeps 1 of its 5 keys; the indexer scores “the₀” highest");
+}
+
 TEST_CASE("without an input projection nothing is said of one, and rows without numbers say so") {
   const TracedScenario bare = traced({"op=scaled_dot_product_attention"});
   for (const Step step : {Step::project, Step::split_heads, Step::concat}) CHECK(said(bare, step, 1).empty());

@@ -135,6 +135,12 @@ AttentionOptions read_options(const Json& json) {
     read(json["relative_bias"], "max_distance", bias.max_distance);
     read(json["relative_bias"], "bidirectional", bias.bidirectional);
   }
+  if (json.contains("indexer")) {
+    const Json& indexer = json["indexer"];
+    o.indexer = Indexer{
+        indexer.at("heads"), indexer.at("width"), indexer.at("k"),
+        indexer.value("rotary_pairs", "") == "neighbours" ? RotaryPairs::neighbours : RotaryPairs::halves};
+  }
   constexpr std::array<std::string_view, 3> places{"per_head", "whole", "per_head_after_rotary"};
   constexpr std::array<std::string_view, 3> kinds{"rms", "layer", "l2"};
   if (json.contains("qk_norm")) o.qk_norm = static_cast<QkNorm>(named("qk_norm", places));

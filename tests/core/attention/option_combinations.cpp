@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/rotary_embedding.h"
 #include "tests/core/attention/random_inputs.h"
 
 namespace headwise::test {
@@ -163,6 +165,30 @@ void bias_by_distance(AttentionInputs& inputs, RelativeBias bias) {
       {{"buckets", bias.buckets}, {"H", inputs.options.num_heads}}, "relative_attention_bias.weight");
 }
 
+// Of few scores many are 0 and tie. Where every key is projected, or given.
+void choose_keys(AttentionInputs& inputs, Indexer indexer) {
+  AttentionOptions& o = inputs.options;
+  TraceTensors& t = inputs.tensors;
+  if (t.past_key || t.static_k || t.bias_k || o.add_zero_attn) return;
+  if (has_rotary_embedding(o))
+    indexer.width = std::max(indexer.width, 2 * rotation_of(resolved_options(inputs)).count());
+  o.indexer = indexer;
+  const Axis heads{"Hi", indexer.heads}, width{"W", indexer.width};
+  if (o.op == Op::scaled_dot_product_attention) {
+    t.indexer_q = random_tensor({{"N", batch}, heads, {"L", queries}, width}, "indexer_q");
+    t.indexer_k = random_tensor({{"N", batch}, {"1", 1}, {"S", keys}, width}, "indexer_k");
+    t.indexer_weights = random_tensor({{"N", batch}, {"L", queries}, heads}, "indexer_weights");
+    return;
+  }
+  t.indexer_wq_b =
+      random_tensor({{"Hi·W", indexer.heads * indexer.width}, {"E", o.embed_dim}}, "indexer.wq_b.weight");
+  t.indexer_wk = random_tensor({width, {"kdim", o.kdim}}, "indexer.wk.weight");
+  t.indexer_weights_proj = random_tensor({heads, {"E", o.embed_dim}}, "indexer.weights_proj.weight");
+  if (indexer.rotary_pairs == RotaryPairs::halves) return;
+  t.indexer_k_norm_weight = random_tensor({width}, "indexer.k_norm.weight");
+  t.indexer_k_norm_bias = random_tensor({width}, "indexer.k_norm.bias");
+}
+
 void add_head_gain(AttentionInputs& inputs) {
   inputs.options.head_gain.assign(static_cast<std::size_t>(inputs.options.num_heads), 0.5);
   inputs.options.head_gain[1] = 0.0;
@@ -305,6 +331,14 @@ std::vector<std::vector<NamedChange>> shared_changes() {
           in.tensors.valid_lens = lengths({{"N", 2}, {"L", 3}}, {3, 1, 2, 0, 2, 3});
         }}},
       {{"nonpad_kv_seqlen", say_how_many_keys}},
+      {{"indexer",
+        [](auto& in) {
+          choose_keys(in, {2, 3, 2, RotaryPairs::halves});
+        }},
+       {"indexer of one head, neighbours, with the weights of its norm",
+        [](auto& in) {
+          choose_keys(in, {1, 5, 1, RotaryPairs::neighbours});
+        }}},
       {{"mask value", [](auto& in) { in.options.mask_value = -1e4; }}},
       {{"zero rows", [](auto& in) { in.options.fully_masked_rows = FullyMaskedRows::zero; }},
        {"nan rows", [](auto& in) { in.options.fully_masked_rows = FullyMaskedRows::nan; }}},

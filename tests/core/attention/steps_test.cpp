@@ -73,7 +73,8 @@ TEST_CASE(
   CHECK(std::ranges::count(shown_steps(options), Step::normalise) == 0);
   CHECK(std::ranges::count(shown_steps(options), Step::gate) == 0);
   CHECK(std::ranges::count(shown_steps(options), Step::past) == 0);
-  CHECK(shown_steps(options).size() + 3 == step_entries().size());
+  CHECK(std::ranges::count(shown_steps(options), Step::choose) == 0);
+  CHECK(shown_steps(options).size() + 4 == step_entries().size());
   options.qk_norm = QkNorm::per_head;
   const auto place = [&](Step step) { return place_of_step(shown_steps(options), step); };
   CHECK(place(Step::normalise) == place(Step::split_heads) + 1);
@@ -101,6 +102,16 @@ TEST_CASE("a past is a step only where there is one, right before the scores") {
   CHECK(place(Step::past) == place(Step::normalise) + 1);
   CHECK(place(Step::scores) == place(Step::past) + 1);
   CHECK(step_of(Id::present_value, options) == Step::past);
+}
+
+TEST_CASE("an indexer is a step only where there is one, between the scale and the mask") {
+  AttentionOptions options;
+  options.indexer = Indexer{2, 4, 3};
+  const auto place = [&](Step step) { return place_of_step(shown_steps(options), step); };
+  CHECK(place(Step::choose) == place(Step::scale) + 1);
+  CHECK(place(Step::mask) == place(Step::choose) + 1);
+  CHECK(step_of(Id::indexer_scores, options) == Step::choose);
+  CHECK(step_of(Id::full_weights, options) == Step::softmax);
 }
 
 TEST_CASE("inputs that are the same tensor are shown once") {

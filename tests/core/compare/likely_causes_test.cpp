@@ -337,6 +337,31 @@ TEST_CASE("a relative bias that is missing, of the other buckets, turned round o
   CHECK_CONTAINS(causes_when(inputs, changed), "the relative bias is scaled as the scores are");
 }
 
+TEST_CASE("an indexer that is missing, or keeps another number of keys, or scores otherwise, is told") {
+  AttentionInputs inputs = random_inputs(small_options(4, 4, 4), {2, 9, 9});
+  inputs.options.is_causal = true;
+  inputs.options.rotary_base = 10.0;
+  inputs.options.indexer = Indexer{2, 6, 4};
+  inputs.tensors.indexer_wq_b = random_tensor({{"Hi·W", 12}, {"E", 16}}, "indexer.wq_b.weight");
+  inputs.tensors.indexer_wk = random_tensor({{"W", 6}, {"kdim", 16}}, "indexer.wk.weight");
+  inputs.tensors.indexer_weights_proj = random_tensor({{"Hi", 2}, {"E", 16}}, "indexer.weights_proj.weight");
+  AttentionInputs changed = inputs;
+  changed.options.indexer.reset();
+  changed.tensors.indexer_wq_b = changed.tensors.indexer_wk = changed.tensors.indexer_weights_proj = nullptr;
+  CHECK_CONTAINS(causes_when(inputs, changed),
+                 "there is no indexer: every key that the masks leave takes part");
+  for (const Index k : {1, 3, 5, 8}) {
+    changed = inputs;
+    changed.options.indexer->k = k;
+    const std::string cause = "the indexer keeps k = " + std::to_string(k) + " keys instead of 4";
+    CHECK_CONTAINS(causes_when(inputs, changed), cause);
+    CHECK_CONTAINS(causes_when(inputs, changed, {Id::attn_weights}), cause);
+  }
+  changed = inputs;
+  changed.options.indexer->rotary_pairs = RotaryPairs::neighbours;
+  CHECK_CONTAINS(causes_when(inputs, changed), "the indexer rotates neighbours of columns");
+}
+
 TEST_CASE("sinks that are missing, or that are scaled as the scores are, are told") {
   AttentionInputs inputs = random_inputs(small_options(), {2, 5, 6});
   inputs.options.sink = {0.5, -1.0, 2.0, 0.3};

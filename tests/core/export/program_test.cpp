@@ -240,6 +240,19 @@ TEST_CASE("a past is put in front of keys and values, and positions begin behind
   CHECK_CONTAINS(code(trace, Step::weighted_sum, TensorId::head_output), "attn_weights @ present_value");
 }
 
+TEST_CASE("an indexer chooses keys in the code, before the mask that it ends in") {
+  const TracePtr trace = traced(R"({"headwise": 1, "attention": {"embed_dim": 12, "num_heads": 3},
+      "inputs": {"query_length": 4}, "mask": {"indexer": {"heads": 2, "width": 5, "k": 2}}})");
+  CHECK(code(trace, Step::choose, TensorId::indexer_scores) ==
+        "indexer_scores = (indexer_weights.transpose(1, 2)[..., None] * F.relu(indexer_q @ "
+        "indexer_k.transpose(-2, -1) / math.sqrt(5))).sum(dim=1)  # (1,4,4)\n");
+  CHECK_CONTAINS(code(trace, Step::choose, TensorId::indexer_k), "+ 1e-06)  # LayerNorm\n");
+  CHECK_CONTAINS(code(trace, Step::mask, TensorId::masked_scores, CodeStyle::numpy),
+                 "kind=\"stable\")[..., :2]");
+  CHECK_CONTAINS(code(trace, Step::softmax, TensorId::full_weights),
+                 "full_weights = F.softmax(full_scores, dim=-1)");
+}
+
 TEST_CASE("the split says where the numbers lie: a head's row is D floats apart, the next token E") {
   CHECK(code(traced(plain), Step::split_heads, TensorId::q_heads) ==
         "q_heads = q.view(1, 4, 3, 4).transpose(1, 2)  # (1,4,12) → (1,3,4,4), strides (48,4,12,1)\n");

@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/tensor_names.h"
 #include "tests/core/attention/option_combinations.h"
 #include "tests/core/attention/random_inputs.h"
@@ -92,7 +94,7 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
                                 relative_bias, dropout, dropout_seed, need_weights, average_attn_weights,
                                 output_gate, residual, layer_norm] = of_layer;
   [[maybe_unused]] const auto& [is_causal, causal_alignment, sliding_window, window_left, window_right, alibi,
-                                alibi_scale] = of_positions;
+                                alibi_scale, indexer] = of_positions;
   const AttentionSizes s = attention_sizes(first);
   std::vector<FollowingInputs> all;
   const auto add = [&](const char* name, FirstStage from, auto&& change) {
@@ -165,6 +167,23 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
     o.is_causal = true;
     t.relative_bias_weight = patterned(Shape{{"buckets", 32}, {"H", s.heads}}, DType::f32, 5);
   });
+  if (!zero_row && !first.tensors.bias_k && !first.tensors.static_k && !first.tensors.past_key) {
+    const Index columns = 2 * rotation_of(resolved_options(first)).count();
+    add("an indexer", attention, [&](Options& o, Arrays& t) {
+      o.indexer = Indexer{2, std::max<Index>(6, std::max(columns, s.head_dim + s.head_dim % 2)), 3};
+      const Axis heads{"Hi", 2}, width{"W", o.indexer->width};
+      if (o.op == Op::scaled_dot_product_attention) {
+        t.indexer_q = patterned(Shape{{"N", s.batch}, heads, {"L", s.queries}, width}, DType::f32, 7);
+        t.indexer_k = patterned(Shape{{"N", s.batch}, {"1", 1}, {"S", s.keys}, width}, DType::f32, 11);
+        t.indexer_weights = patterned(Shape{{"N", s.batch}, {"L", s.queries}, heads}, DType::f32, 5);
+        return;
+      }
+      t.indexer_k_norm_weight = t.indexer_k_norm_bias = nullptr;
+      t.indexer_wq_b = patterned(Shape{{"Hi·W", 2 * o.indexer->width}, {"E", E}}, DType::f32, 7);
+      t.indexer_wk = patterned(Shape{width, {"kdim", kdim}}, DType::f32, 11);
+      t.indexer_weights_proj = patterned(Shape{heads, {"E", E}}, DType::f32, 5);
+    });
+  }
   add("sinks as an array", attention, [&](Options&, Arrays& t) {
     t.sinks = patterned(Shape{{"H", s.heads}}, DType::f32, 3);
   });

@@ -45,6 +45,18 @@ class CountingLoops {
       case TensorId::output_gate:
         gate();
         break;
+      case TensorId::indexer_q:
+        projected(*t_.query, *t_.indexer_wq_b);
+        break;
+      case TensorId::indexer_k:
+        projected(*t_.key, *t_.indexer_wk);
+        break;
+      case TensorId::indexer_weights:
+        projected(*t_.query, *t_.indexer_weights_proj);
+        break;
+      case TensorId::indexer_scores:
+        indexer_scores();
+        break;
       default:
         output();
     }
@@ -115,6 +127,33 @@ class CountingLoops {
           for (Index e = 0; e < s_.embed_dim; ++e)
             add(sum, t_.query->at({n, l, e}), t_.output_gate_weight->at({f, e}));
           agrees(sum, t_.output_gate->at({n, l, f}));
+        }
+  }
+
+  // x·Wᵀ alone: what is behind it, a norm and a rotation, is no product.
+  void projected(const Tensor& x, const Tensor& weight) {
+    for (Index n = 0; n < x.shape().size(0); ++n)
+      for (Index row = 0; row < x.shape().size(1); ++row)
+        for (Index f = 0; f < weight.shape().size(0); ++f) {
+          double sum = 0.0;
+          for (Index e = 0; e < x.shape().size(2); ++e) add(sum, x.at({n, row, e}), weight.at({f, e}));
+        }
+  }
+
+  void indexer_scores() {
+    const Index heads = o_.indexer->heads, width = o_.indexer->width;
+    for (Index n = 0; n < s_.batch; ++n)
+      for (Index l = 0; l < s_.queries; ++l)
+        for (Index key = 0; key < s_.keys; ++key) {
+          double all = 0.0;
+          for (Index m = 0; m < heads; ++m) {
+            double sum = 0.0;
+            for (Index d = 0; d < width; ++d)
+              add(sum, t_.indexer_q->at({n, m, l, d}), t_.indexer_k->at({n, 0, key, d}));
+            all +=
+                t_.indexer_weights->at({n, l, m}) * std::max(sum, 0.0) / std::sqrt(static_cast<double>(width));
+          }
+          agrees(all, t_.indexer_scores->at({n, l, key}));
         }
   }
 

@@ -45,6 +45,10 @@ class Editor {
     set("relative bias", bias, std::optional<RelativeBias>(std::in_place));
     set("relative bias of few buckets", bias, std::optional(RelativeBias{4, 2, false}));
   }
+  void field(std::string_view, std::string_view, std::optional<Indexer>& indexer) {
+    set("no indexer", indexer, std::optional<Indexer>());
+    set("an indexer", indexer, std::optional(Indexer{2, 64, 3}));
+  }
   void valid_lens(std::string_view, std::string_view, MaskSpec& mask) {
     for (const std::int64_t length : {0, 1, 3, 5, 12})
       set(fmt::format("valid_lens {}", length), mask.valid_lens,

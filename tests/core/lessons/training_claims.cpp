@@ -73,6 +73,15 @@ bool looks_at(See s, Index head, const std::string& word) {
   return s.says(word) && key(s, brightest(s, head, last(s))) == word;
 }
 
+// The page names a key with the head's largest weight in the last row. Of weights that are the same but for
+// rounding, as where a softcap levels them, it may be any.
+bool names_brightest(See s, Index head) {
+  const Index best = brightest(s, head, last(s));
+  for (Index j = 0; best >= 0 && j < s.keys(); ++j)
+    if (s.weight(head, last(s), j) > s.weight(head, last(s), best) - 1e-6 && s.says(key(s, j))) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<PageClaim> training_claims() {
@@ -85,8 +94,7 @@ std::vector<PageClaim> training_claims() {
       {"The largest weight in the last row is", [](See s) { return s.says(most_of_all(s, last(s))); }},
       {"No: in the last row head 0",
        [](See s) {
-         return looks_at(s, 0, key(s, brightest(s, 0, last(s)))) &&
-                looks_at(s, 3, key(s, brightest(s, 3, last(s)))) &&
+         return names_brightest(s, 0) && names_brightest(s, 3) &&
                 brightest(s, 0, last(s)) != brightest(s, 3, last(s));
        }},
       {"Yes: in the last row both",

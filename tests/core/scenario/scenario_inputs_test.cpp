@@ -173,6 +173,58 @@ TEST_CASE("a window that is given twice, and buckets that cannot be, contradict 
                  "attention.relative_bias.max_distance = 8");
 }
 
+TEST_CASE("mask.indexer draws the parameters of an indexer, or its queries, keys and weights") {
+  const ScenarioInputs module = inputs_of(
+      R"({"attention":{"embed_dim":8,"num_heads":2,"rotary_base":10},"inputs":{"query_length":5},
+          "mask":{"indexer":{"heads":3,"width":4,"k":2,"rotary_pairs":"neighbours"}}})");
+  CHECK(sizes(module.attention.tensors.indexer_wq_b) == "(12,8)");
+  CHECK(sizes(module.attention.tensors.indexer_wk) == "(4,8)");
+  CHECK(sizes(module.attention.tensors.indexer_weights_proj) == "(3,8)");
+  CHECK_FALSE(module.attention.tensors.indexer_k_norm_weight);
+  CHECK(module.attention.options.indexer == Indexer{3, 4, 2, RotaryPairs::neighbours});
+  CHECK_NOTHROW(reference_forward(module.attention));
+  const ScenarioInputs heads = inputs_of(
+      R"({"op":"scaled_dot_product_attention","attention":{"num_heads":2,"head_dim":4},
+          "inputs":{"query_length":5,"key_length":6,"batch":2},"mask":{"indexer":{"heads":3,"width":4,"k":2}}})");
+  CHECK(sizes(heads.attention.tensors.indexer_q) == "(2,3,5,4)");
+  CHECK(sizes(heads.attention.tensors.indexer_k) == "(2,1,6,4)");
+  CHECK(sizes(heads.attention.tensors.indexer_weights) == "(2,5,3)");
+  CHECK_NOTHROW(reference_forward(heads.attention));
+  const char* const json = R"({"attention":{"embed_dim":8,"num_heads":2},"inputs":{"query_length":5},
+                               "mask":{"indexer":{"heads":1,"width":2,"k":2}}})";
+  const GivenArrays given{
+      {"indexer.wk.weight", std::make_shared<const Tensor>(Shape{{"a", 2}, {"b", 8}}, DType::f64)}};
+  const ScenarioInputs own = make_scenario_inputs(scenario_from_json(json, "test"), DType::f64, given);
+  CHECK(own.attention.tensors.indexer_wk->flat(3) == 0.0);
+  const ScenarioInputs without = make_scenario_inputs(scenario_from_json("{}", "test"), DType::f64, given);
+  CHECK(std::ranges::count(without.notes, "indexer.wk.weight is not used: mask.indexer is null") == 1);
+}
+
+TEST_CASE("an indexer that does not fit the layer is refused with its key and what to do") {
+  const auto refusal = [](const std::string& more, const std::string& indexer) {
+    return test::refusal_line(
+        [&] {
+          inputs_of((R"({"attention":{"embed_dim":8,"num_heads":2)" + more + R"(},"mask":{"indexer":)" +
+                     indexer + "}}")
+                        .c_str());
+        },
+        ExitStatus::usage);
+  };
+  const char* const fitting = R"({"heads":1,"width":4,"k":2})";
+  CHECK_CONTAINS(refusal(R"(,"rotary_base":10)", R"({"heads":1,"width":3,"k":2})"),
+                 "mask.indexer.width = 3: the layer rotates 4 columns, so give the indexer at least as many");
+  CHECK_CONTAINS(refusal(R"(,"add_zero_attn":true)", fitting),
+                 "mask.indexer has keys of its own, and none for the keys of add_zero_attn: leave one out");
+  CHECK_CONTAINS(refusal("", R"({"heads":1,"width":4})"), "mask.indexer: the key \"k\" is missing");
+  CHECK_CONTAINS(refusal("", R"({"heads":0,"width":4,"k":1})"), "mask.indexer.heads");
+  CHECK_CONTAINS(refusal("", R"({"heads":1,"width":4,"k":1,"top":1})"), "top");
+  CHECK_CONTAINS(
+      test::refusal_line(
+          [&] { inputs_of(R"({"inputs":{"past_length":2},"mask":{"indexer":{"heads":1,"width":4,"k":2}}})"); },
+          ExitStatus::usage),
+      "none for the keys of inputs.past_length");
+}
+
 TEST_CASE("a past that does not fit into memory is refused before it is made") {
   CHECK_CONTAINS(test::refusal_line([] { inputs_of(R"({"inputs":{"past_length":9000000000000000000}})"); },
                                     ExitStatus::memory),

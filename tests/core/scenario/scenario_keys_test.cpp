@@ -33,6 +33,9 @@ void change(RotaryScaling& value) {
 void change(RelativeBias& value) {
   value.buckets += 2;
 }
+void change(Indexer& value) {
+  value.k += 1;
+}
 void change(FrozenHeads& value) {
   value.heads.push_back(0);
 }
