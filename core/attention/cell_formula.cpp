@@ -132,7 +132,8 @@ std::string joined_products(const Trace& trace, const Rule& rule, std::span<cons
 
 // "q_heads[0,0,8,1] · cos θ − q_heads[0,0,8,9] · sin θ, θ = 8 · 0.1"; "1.2 · (…), θ = 8 · 0.1" with a factor
 std::string rotation_text(const CellProvenance& provenance, const std::string& own, const std::string& partner) {
-  const bool is_first = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
+  const bool is_first =
+      provenance.terms.at(1).factors[0].index.back() > provenance.terms.at(0).factors[0].index.back();
   std::string sum = fmt::format("{} · cos θ {} {} · sin θ", own,
                                 is_first == provenance.cell.tensor.gradient ? "+" : "−", partner);
   if (const auto factor = quantity(provenance, "factor"))
@@ -243,7 +244,7 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
     case Combine::norm_gradient:
       return norm_gradient_text(provenance, own_source(), own_result());
     case Combine::norm_weight_gradient: {
-      const NormKind kind = trace.options.qk_norm_kind;
+      const NormKind kind = norm_of(trace.options, provenance.cell.tensor.id).kind;
       const std::string x = kind == NormKind::layer ? fmt::format("({} − mean)", factor(1)) : factor(1);
       return fmt::format("{}{} · {} / {} of its row", sum_sign(rule.products.at(0), index), factor(0), x,
                          deviation_name(kind));

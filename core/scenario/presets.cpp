@@ -26,6 +26,7 @@ std::span<const unsigned char> preset_long_context();
 std::span<const unsigned char> preset_sink();
 std::span<const unsigned char> preset_relative_bias();
 std::span<const unsigned char> preset_past();
+std::span<const unsigned char> preset_latent();
 }  // namespace embedded
 
 namespace {
@@ -82,7 +83,7 @@ constexpr std::array<Entry, 10> trained_heads{{
 }  // namespace
 
 std::span<const Preset> presets() {
-  static const std::array<Preset, 13> all{{
+  static const std::array<Preset, 14> all{{
       {"welcome",
        "What does “it” stand for?",
        "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
@@ -125,6 +126,11 @@ std::span<const Preset> presets() {
        "a KV cache: keys and values of six earlier tokens, here random numbers, come before those of the "
        "text",
        text(embedded::preset_past())},
+      {"latent", "Keys and values from a latent",
+       "16 numbers for each token, of which all keys and values are made, as in DeepSeek-V3: a cache keeps "
+       "no "
+       "more",
+       text(embedded::preset_latent())},
   }};
   return all;
 }
