@@ -125,7 +125,7 @@ std::vector<BenchCase> asked_cases(const BackendBenchRequest& request, const std
     const TraceRequest one{
         .scenario = preset, .inputs = {}, .settings = request.settings, .strict = request.strict};
     const AttentionInputs inputs = read_inputs(one, warnings).attention;
-    const bool module = inputs.options.op == Op::multi_head_attention;
+    const bool module = projects(inputs.options.op);
     cases.push_back({preset, inputs, module && inputs.options.need_weights, threads});
   }
   return cases;
@@ -164,7 +164,8 @@ std::vector<Edit> edits_of(const AttentionInputs& inputs, const std::string& bac
   Tensor token = *inputs.tensors.query;
   token.set_flat(token.size() / 2, 1.0);
   TraceTensors& t = edits[2].inputs.tensors;
-  t.query = t.key = t.value = std::make_shared<const Tensor>(std::move(token));
+  t.query = t.key = std::make_shared<const Tensor>(std::move(token));
+  if (t.value) t.value = t.query;
   if (backend == "gl") edits.pop_back();
   return edits;
 }
@@ -246,18 +247,17 @@ void add_case(const std::string& backend, const BenchCase& work, int rounds,
   for (const int threads : work.threads) {
     const std::optional<Runner> run = runner(backend, work, threads, warnings);
     if (!run) return;
-    BackendRun entry{.backend = backend,
-                     .preset = work.preset,
-                     .embed_dim = sizes.embed_dim,
-                     .num_heads = sizes.heads,
-                     .num_kv_heads = sizes.kv_heads,
-                     .length = sizes.queries,
-                     .op = work.inputs.options.op == Op::multi_head_attention
-                               ? "multi_head_attention"
-                               : "scaled_dot_product_attention",
-                     .is_causal = work.inputs.options.is_causal,
-                     .keeps_weights = work.keeps_weights || reference,
-                     .threads = threads};
+    BackendRun entry{
+        .backend = backend,
+        .preset = work.preset,
+        .embed_dim = sizes.embed_dim,
+        .num_heads = sizes.heads,
+        .num_kv_heads = sizes.kv_heads,
+        .length = sizes.queries,
+        .op = projects(work.inputs.options.op) ? "multi_head_attention" : "scaled_dot_product_attention",
+        .is_causal = work.inputs.options.is_causal,
+        .keeps_weights = work.keeps_weights || reference,
+        .threads = threads};
     const auto add = [&](const Runner& runner, const AttentionInputs& inputs, double left) {
       entry.max_abs_diff = difference_from_reference(inputs, *runner.whole()->tensors.output);
       entry.extra_mib = runner.gpu_mib;

@@ -33,7 +33,7 @@ constexpr Index most_multiply_adds = 10'000'000'000;
 Report size_report(const AttentionInputs& inputs) {
   const AttentionSizes s = attention_sizes(inputs);
   const AttentionOptions& o = inputs.options;
-  const bool mha = o.op == Op::multi_head_attention;
+  const bool mha = projects(o.op);
   std::vector<Row> rows;
   const auto add = [&](const char* letter, const char* what, Index size, bool there = true) {
     if (there) rows.push_back({letter, count_cell(letter, size), what});
@@ -46,7 +46,11 @@ Report size_report(const AttentionInputs& inputs) {
       s.all_keys != s.new_keys());
   add("E", "model width, embed_dim", s.embed_dim, mha);
   add("kdim", "width of key", o.kdim, mha && o.kdim != s.embed_dim);
-  add("vdim", "width of value", o.vdim, mha && o.vdim != s.embed_dim);
+  add("vdim", "width of value", o.vdim, mha && !is_latent(o) && o.vdim != s.embed_dim);
+  add("C", "width of the latent, kv_lora_rank", s.latent, is_latent(o));
+  add("Cq", "width of a compressed query, q_lora_rank", s.query_latent, s.query_latent > 0);
+  add("Dn", "columns of a head without a position", s.nope, is_latent(o));
+  add("R", "columns of a head that are turned by position", s.rope, is_latent(o));
   add("H", "heads", s.heads);
   add("G", "key/value heads", s.kv_heads);
   add("D", "head width of q and k", s.head_dim);

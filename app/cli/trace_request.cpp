@@ -351,8 +351,7 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
                             const std::optional<std::vector<TensorName>>& needed, Warnings& warnings,
                             const ScenarioInputs* previous) {
   const Backend& backend = backend_named(request.backend);
-  const bool inputs_alone =
-      needed && !request.backward && scenario.op == Op::multi_head_attention && needs_only_inputs(*needed);
+  const bool inputs_alone = needed && !request.backward && projects(scenario.op) && needs_only_inputs(*needed);
   const InputsNeed need{.maps = least_maps_of(backend, request.backward, needed),
                         .parameters = !inputs_alone,
                         .backward = request.backward};

@@ -101,6 +101,11 @@ std::string project_sentence(const Row& row) {
   const std::vector<double> before = row.of(Id::query), after = row.of(Id::q);
   if (before.empty() || after.empty()) return {};
   if (has_nan(after)) return not_a_number;
+  if (const std::vector<double> pressed = row.of(Id::compressed_q); !pressed.empty())
+    return fmt::format(
+        "Its row of query (length {}) is pressed into {} numbers, and W_UQ makes its row of q of them "
+        "(length {}).",
+        number(length_of(before)), pressed.size(), number(length_of(after)));
   return fmt::format(
       "W_q turns its row of query (length {}) into its row of q (length {}): what it asks of the keys.",
       number(length_of(before)), number(length_of(after)));
@@ -308,8 +313,7 @@ std::string followed_sentence(const Trace& trace, const TokenLabels& labels, con
       mask_sentence,   softmax_sentence, sum_sentence,   concat_sentence, output_sentence,
       norm_sentence,   gate_sentence,    past_sentence,  choose_sentence};
   const Step step = selection.step;
-  if ((step == Step::project || step == Step::split_heads) && trace.options.op != Op::multi_head_attention)
-    return {};
+  if ((step == Step::project || step == Step::split_heads) && !projects(trace.options.op)) return {};
   return sentences[static_cast<std::size_t>(step)]({trace, labels, followed, selection.head});
 }
 

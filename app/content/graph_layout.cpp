@@ -28,13 +28,14 @@ struct DrawnTensor {
 // The nodes, in the order of computation; parameters and given masks are not drawn.
 // clang-format off
 constexpr auto drawn = std::to_array<DrawnTensor>({
-    {Id::query, -1.0}, {Id::key}, {Id::value, 1.0}, {Id::q, -1.0}, {Id::k}, {Id::v, 1.0},
+    {Id::query, -1.0}, {Id::key}, {Id::value, 1.0}, {Id::q_a, -1.0}, {Id::compressed_q, -1.0}, {Id::q, -1.0}, {Id::k}, {Id::v, 1.0},
+    {Id::kv_a}, {Id::compressed_kv, 1.0}, {Id::k_rot}, {Id::kv_b, 1.0},
     {Id::q_heads, -1.0}, {Id::k_heads}, {Id::v_heads, 1.0}, {Id::q_normed, -1.0}, {Id::k_normed},
     {Id::q_rotary, -1.0}, {Id::k_rotary}, {Id::present_key}, {Id::present_value, 1.0},
-    {Id::indexer_scores, 0.4},
+    {Id::indexer_scores, 0.4}, {Id::q_absorbed, -1.0}, {Id::k_absorbed},
     {Id::scores, -0.5}, {Id::scaled_scores, -0.5}, {Id::position_bias, 0.4}, {Id::mask_bias, 0.4},
     {Id::masked_scores, -0.5},
-    {Id::attn_weights, -0.5}, {Id::dropped_weights, -0.5}, {Id::head_output}, {Id::concat},
+    {Id::attn_weights, -0.5}, {Id::dropped_weights, -0.5}, {Id::latent_output}, {Id::head_output}, {Id::concat},
     {Id::output_gate, 1.0}, {Id::gated_concat}, {Id::output},
     {Id::residual_output}, {Id::layer_norm_output}});
 // clang-format on
@@ -72,7 +73,7 @@ struct GraphBuilder {
   void add_nodes() {
     const TraceTensors& t = trace.tensors;
     const bool one_input = !t.key || t.key == t.query;
-    const bool shared_value = t.value == t.key;
+    const bool shared_value = t.value && t.value == t.key;
     for (const auto& [id, lane] : drawn) {
       if (id == Id::dropped_weights && trace.options.dropout <= 0) continue;
       const TensorPtr tensor = trace.tensor(id);
@@ -91,9 +92,9 @@ struct GraphBuilder {
   void connect(Id from, Id to) {
     // At p = 0 dropped_weights are attn_weights, and only those are drawn.
     if (from == Id::dropped_weights && trace.options.dropout <= 0) from = Id::attn_weights;
-    const GraphEdge edge{find(from), find(to),
-                         from == Id::query && (to == Id::residual_output || to == Id::output_gate ||
-                                               to == Id::indexer_scores)};
+    const GraphEdge edge{
+        find(from), find(to),
+        from == Id::query && (to == Id::residual_output || to == Id::output_gate || to == Id::indexer_scores)};
     if (edge.from >= layout.nodes.size() || edge.to >= layout.nodes.size() || edge.from == edge.to) return;
     if (std::ranges::find(layout.edges, edge) == layout.edges.end()) layout.edges.push_back(edge);
   }
@@ -132,6 +133,11 @@ constexpr std::array known_sizes{
     Id::dropped_weights,
     Id::residual_output,
     Id::layer_norm_output,
+    Id::kv_b,
+    Id::k_rot,
+    Id::compressed_q,
+    Id::q_a,
+    Id::kv_a,
     Id::v,
     Id::k,
     Id::q,
@@ -141,6 +147,10 @@ constexpr std::array known_sizes{
     Id::head_output,
     Id::attn_weights,
     Id::v_heads,
+    Id::latent_output,
+    Id::k_absorbed,
+    Id::q_absorbed,
+    Id::compressed_kv,
     Id::present_value,
     Id::present_key,
     Id::k_rotary,

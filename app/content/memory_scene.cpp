@@ -132,8 +132,7 @@ std::string memory_words(const MemoryScene& scene, const Trace& trace) {
       break;
   }
   std::string words = "Stored row by row: the strides follow from the shape.";
-  if (trace.options.op == Op::multi_head_attention)
-    words += " Views and transposes appear at Split heads, Scores and Concat.";
+  if (projects(trace.options.op)) words += " Views and transposes appear at Split heads, Scores and Concat.";
   return words;
 }
 

@@ -9,6 +9,7 @@
 #include "app/content/stage_views.h"
 #include "app/session/tensor_export.h"
 #include "core/attention/blocked_cells.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
 #include "core/tensor/join.h"
 
@@ -180,6 +181,7 @@ class ContentBuilder {
   std::string sign_of(Id result) const {
     const AttentionOptions& o = trace_.options;
     if (result == Id::scaled_scores) return score_scale(o).brief();
+    if (result == Id::k_rot && !has_rotary_embedding(o)) return "cut";
     if (result == Id::masked_scores) return !content_.above ? "no mask" : o.mask_value ? "fill" : "+ mask";
     if (result == Id::attn_output_weights)
       return content_.result->matrix.view.tensor->shape().rank() == 3 ? "mean" : "copy";
@@ -187,6 +189,8 @@ class ContentBuilder {
     constexpr std::pair<Id, const char*> signs[]{
         {Id::residual_output, "+ query"}, {Id::attn_weights, "softmax"}, {Id::full_weights, "softmax"}, {Id::indexer_q, "project"}, {Id::indexer_k, "norm"}, {Id::dropped_weights, "dropout"},
         {Id::layer_norm_output, "norm"}, {Id::q_heads, "cut"}, {Id::k_heads, "cut"}, {Id::v_heads, "cut"},
+        {Id::compressed_q, "norm"}, {Id::compressed_kv, "norm"}, {Id::k_rot, "turn"},
+        {Id::q_absorbed, "· W_UK"}, {Id::k_absorbed, "join"}, {Id::head_output, "· W_UV"},
         {Id::q_rotary, "turn"}, {Id::k_rotary, "turn"}, {Id::q_normed, "norm"},
         {Id::present_key, "append"}, {Id::present_value, "append"}, {Id::k_normed, "norm"}, {Id::concat, "join"}, {Id::gated_concat, "⊙ σ"},   {Id::output, "copy"}};
     // clang-format on
@@ -208,6 +212,10 @@ class ContentBuilder {
       begin = q_rows;
     } else if (picture.result == Id::v) {
       begin = q_rows + k_rows;
+    } else if (picture.result == Id::q_a) {
+      id = Id::q_a_bias;
+    } else if (picture.result == Id::kv_a) {
+      id = Id::kv_a_bias;
     } else if (picture.result != Id::q) {
       return;
     }

@@ -177,6 +177,7 @@ std::string matrix_sizes(const StageMatrix& matrix) {
 
 Index head_block(const Trace& trace, const std::string& axis) {
   if (axis == "H·D" || axis == "G·D") return trace.options.head_dim;
+  if (axis == "H·(Dn+Dv)") return trace.options.qk_nope_head_dim.value_or(0) + trace.options.v_head_dim;
   if (axis == "H·Dv" || axis == "G·Dv") return trace.options.v_head_dim;
   return 0;
 }

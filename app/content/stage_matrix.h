@@ -52,7 +52,8 @@ BoxRef box_of(const CellRef& cell);
 std::string matrix_name(const StageMatrix& matrix);   // "k_heads[0,3]ᵀ", "in_proj_weight[128:256]ᵀ"
 std::string matrix_sizes(const StageMatrix& matrix);  // "D×S 16×12"
 
-// Width of one head's block in an axis that joins heads ("H·D" → D, "G·Dv" → Dv); 0 for any other axis.
+// Width of one head's block in an axis that joins heads ("H·D" → D, "G·Dv" → Dv, "H·(Dn+Dv)" → Dn + Dv); 0
+// for any other axis.
 Index head_block(const Trace& trace, const std::string& axis);
 
 enum class MarkKind { cell, pinned, source, consumer, pointed };

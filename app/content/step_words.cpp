@@ -152,6 +152,7 @@ StepFacts step_facts(const Trace& trace, Step step, Index batch, Index head) {
   StepFacts facts;
   facts.options = trace.options;
   facts.projection_bias = t.in_proj_bias != nullptr;
+  facts.latent_bias = t.kv_a_bias != nullptr;
   facts.norm_weights = t.q_norm_weight != nullptr;
   facts.output_bias = t.out_proj_bias != nullptr;
   facts.sinks = t.sinks != nullptr;
@@ -206,6 +207,13 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
             "scaled_dot_product_attention ends here: the heads are neither concatenated nor mixed."};
   const bool turns = result == Id::q_rotary || result == Id::k_rotary;
   const std::string name(tensor_entry(result).name);
+  if (is_latent(options)) {
+    if (std::optional<StepWords> of_latents = own_words(name + " of latents")) {
+      if (!options.rotary_base) without_base(*of_latents);
+      if (!facts.latent_bias) without_bias(*of_latents);
+      return *of_latents;
+    }
+  }
   std::optional<StepWords> own =
       own_words(turns && options.rotary_pairs == RotaryPairs::neighbours ? name + " of neighbours" : name);
   const bool clips = options.clip_qkv && step == Step::split_heads &&
@@ -238,7 +246,9 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
   if (step == Step::scores && picture.left && reads_other_rows(*picture.left, options)) {
     words.formulas = {fmt::format("scoresₕ = {}ₕ {}ₕᵀ", head_symbol(*picture.left),
                                   head_symbol(path_of_keys(options).back()))};
-    if (*picture.left != Id::q_heads)
+    if (*picture.left == Id::q_absorbed)
+      words.sentence += " Here a query that W_UK is multiplied into meets the latent, which all heads share.";
+    else if (*picture.left != Id::q_heads)
       words.sentence += options.qk_norm && has_rotary_embedding(options)
                             ? " Both rows were first normalised, and rotated by their positions."
                         : options.qk_norm ? " Both rows were first normalised."
@@ -266,7 +276,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
 
 std::string step_question(Step step, const AttentionOptions& options) {
   if (step == Step::split_heads && has_rotary_embedding(options) && options.qk_norm != QkNorm::per_head) {
-    return options.op == Op::multi_head_attention
+    return projects(options.op)
                ? "when are the heads split? here; then q and k are rotated by their positions"
                : "where are the tokens? q and k are rotated by their positions";
   }
@@ -284,8 +294,10 @@ std::string step_question(Step step, const AttentionOptions& options) {
 
 std::optional<StepWords> backward_words(Step step, const StepPicture& picture, const StepFacts& facts) {
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
-  std::optional<StepWords> words =
-      own_words(fmt::format("{}: grad {}", entry.name, tensor_entry(picture.result).name));
+  const std::string place = fmt::format("{}: grad {}", entry.name, tensor_entry(picture.result).name);
+  std::optional<StepWords> words = is_latent(facts.options) ? own_words(place + " of latents") : std::nullopt;
+  if (words) return words;
+  words = own_words(place);
   if (!words) return words;
   if (step == Step::scores && picture.left && reads_other_rows(*picture.left, facts.options)) {
     const std::string_view q = head_symbol(*picture.left);

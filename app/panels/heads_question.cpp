@@ -105,7 +105,7 @@ bool choose_head_by_keys(HeadsQuestion& question, const std::optional<HeadChoice
 }  // namespace
 
 void ask_heads(HeadsQuestion& question, const Scenario& scenario, const std::string& path) {
-  if (scenario.op != Op::multi_head_attention) return;
+  if (!projects(scenario.op)) return;
   const std::shared_ptr<const TextModel> model = TextModel::open(path);
   const auto layer = static_cast<std::size_t>(scenario.parameters.layer);
   if (layer >= model->layers().layers.size()) return;

@@ -26,6 +26,10 @@ constexpr struct {
                 {"G", "key/value heads"},
                 {"D", "head width of q and k, head_dim"},
                 {"Dv", "head width of v"},
+                {"C", "width of the latent, kv_lora_rank"},
+                {"Cq", "width of a compressed query, q_lora_rank"},
+                {"Dn", "columns of a head without a position"},
+                {"R", "columns of a head that are turned by position"},
                 {"kdim", "width of key"},
                 {"vdim", "width of value"}};
 

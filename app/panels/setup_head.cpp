@@ -33,6 +33,15 @@ std::string bytes_text(double bytes) {
 void draw_cache(SetupRows& rows) {
   const Trace& trace = rows.context().trace;
   const TraceTensors& t = trace.tensors;
+  if (is_latent(trace.options) && t.compressed_kv && t.k_rot) {
+    const auto numbers = static_cast<double>(t.compressed_kv->size() + t.k_rot->size());
+    dim_text(rows.widgets(), fmt::format("KV cache: {} in f16", bytes_text(2.0 * numbers)));
+    return named_item(
+        rows.widgets(), "setup/cache",
+        fmt::format("What a decoder keeps of this layer: compressed_kv and k_rot of every key, N·S·(C + R) "
+                    "= {:.0f} numbers, whatever the number of heads.",
+                    numbers));
+  }
   if (!t.k_heads || !t.v_heads) return dim_text(rows.widgets(), "no keys to cache");
   const auto numbers = static_cast<double>(t.k_heads->size() + t.v_heads->size());
   const Index groups = t.k_heads->shape().rank() > 1 ? t.k_heads->shape().size(1) : 0;
@@ -265,6 +274,7 @@ void draw_setup_parameters(SetupRows& rows) {
   }
   if (is_of_model(rows.scenario())) draw_layer(rows);
 
+  if (!setup_setting("setup/layout").is_there(rows.scenario())) return;
   int layout = static_cast<int>(rows.scenario().parameters.layout);
   if (rows.choice(setup_row("setup/layout"), layouts, layout)) {
     rows.scenario().parameters.layout = static_cast<ProjectionLayout>(layout);

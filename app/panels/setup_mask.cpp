@@ -11,6 +11,7 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
 #include "core/scenario/mask_presets.h"
+#include "core/scenario/scenario_schema.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
@@ -23,8 +24,8 @@ constexpr float preset_width = 112.0f;  // design units: "document:0,6" fits
 // A name with numbers can be typed in files only; here each preset comes with numbers that show its effect.
 void draw_preset(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
-  const TensorPtr k = rows.context().trace.tensors.k_heads;
-  const Index keys = k ? k->shape().size(2) : 0;
+  const TensorPtr& scores = rows.context().trace.tensors.scores;
+  const Index keys = scores ? scores->shape().size(3) : 0;
   const bool painted = std::ranges::any_of(rows.scenario().edits,
                                            [](const CellEdit& edit) { return edit.tensor == "attn_mask"; });
   const std::string now = mask.preset.value_or(painted ? "painted" : "none");
@@ -111,10 +112,9 @@ void draw_indexer(SetupRows& rows) {
 void draw_fully_masked_rows(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
   if (!rows.rare("setup/fully_masked_rows", mask.fully_masked_rows.has_value())) return;
-  const FullyMaskedRows by_default =
-      rows.scenario().op == Op::multi_head_attention && rows.scenario().attention.need_weights
-          ? FullyMaskedRows::nan
-          : FullyMaskedRows::zero;
+  const FullyMaskedRows by_default = projects(rows.scenario().op) && rows.scenario().attention.need_weights
+                                         ? FullyMaskedRows::nan
+                                         : FullyMaskedRows::zero;
   int row = mask.fully_masked_rows.value_or(by_default) == FullyMaskedRows::nan ? 0 : 1;
   if (rows.choice(setup_row("setup/fully_masked_rows"), fully_masked, row)) {
     mask.fully_masked_rows = row == 0 ? FullyMaskedRows::nan : FullyMaskedRows::zero;
@@ -152,7 +152,7 @@ void draw_alignment(SetupRows& rows) {
 
 void draw_qk_norm(SetupRows& rows) {
   AttentionSpec& a = rows.scenario().attention;
-  if (rows.scenario().op == Op::scaled_dot_product_attention ||
+  if (!setup_setting("setup/qk_norm").is_there(rows.scenario()) ||
       !rows.rare("setup/qk_norm", a.qk_norm.has_value()))
     return;
   constexpr std::array<std::string_view, 4> places{"off", "head", "whole", "after RoPE"};
@@ -191,8 +191,6 @@ void draw_output_gate(SetupRows& rows) {
   rows.edited("setup/output_gate", a.output_gate ? "output gated" : "output not gated", false);
 }
 
-constexpr std::array<std::string_view, 2> operators{"MHA", "SDPA"};
-
 }  // namespace
 
 void draw_setup_mask(SetupRows& rows) {
@@ -209,7 +207,7 @@ void draw_setup_mask(SetupRows& rows) {
   // One number for the whole batch; values that a file gives per sequence or query are kept until typed over.
   std::optional<std::int64_t> valid_length;
   const Trace& trace = rows.context().trace;
-  std::string derived = trace.tensors.k_heads
+  std::string derived = trace.tensors.q_heads
                             ? std::to_string(attention_sizes(trace.options, trace.tensors).keys)
                             : std::string();
   if (mask.valid_lens && !mask.valid_lens_per_query && !mask.valid_lens->empty() &&
@@ -257,6 +255,8 @@ void draw_setup_scale(SetupRows& rows) {
     const bool rotary = setting.option() == "rotary_base", scale = setting.option() == "scale";
     if (std::string_view(row.key).starts_with("qk_norm") && !a.qk_norm) return;
     if (row.key == std::string_view("rotary_factor") && !setting.is_there(rows.scenario())) return;
+    const bool of_latents = (row.traits & latent_only) != 0 || is_latent(rows.scenario().op);
+    if (of_latents && !setting.is_there(rows.scenario())) return;
     if (setting.rare && !rows.rare(setting.id.c_str(), unusual || (rotary && listed))) return;
     if (sdpa && (row.traits & module_only) != 0)
       return rows.idle_value({setting.id.c_str(), setting.name, "", not_in_sdpa}, "none");
@@ -293,7 +293,13 @@ void draw_setup_scale(SetupRows& rows) {
 void draw_setup_operator(SetupRows& rows) {
   std::optional<OperatorSwitch>& left = rows.state().operator_switch;
   const bool sdpa = rows.scenario().op == Op::scaled_dot_product_attention;
+  const bool latent = is_latent(rows.scenario().op) || (sdpa && left && is_latent(left->before.op));
+  const std::array<std::string_view, 2> operators{latent ? "MLA" : "MHA", "SDPA"};
   std::string what =
+      latent ? "MLA: multi_head_latent_attention, whose keys and values are made of a latent, as in "
+               "DeepSeek-V3. "
+             : "";
+  what +=
       "MHA: multi_head_attention, with its input and output projections (torch.nn.MultiheadAttention). SDPA: "
       "scaled_dot_product_attention alone, on the query, key and value of each head "
       "(F.scaled_dot_product_attention).";
@@ -311,7 +317,7 @@ void draw_setup_operator(SetupRows& rows) {
     } else {
       rows.scenario() = as_multi_head_attention(before, left);
     }
-    rows.edited("setup/op", chosen == 1 ? "scaled_dot_product_attention" : "multi_head_attention", false);
+    rows.edited("setup/op", std::string(choice_name(rows.scenario().op)), false);
   }
 }
 

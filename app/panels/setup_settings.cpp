@@ -25,7 +25,7 @@ bool has_text(const Scenario& scenario) {
 }
 
 bool has_projections(const Scenario& scenario) {
-  return scenario.op == Op::multi_head_attention;
+  return projects(scenario.op);
 }
 
 // What a row needs in order to be shown at all.
@@ -50,13 +50,18 @@ constexpr Condition conditions[] = {
        return !has_text(scenario) && (!scenario.inputs.self_attention || !has_projections(scenario));
      }},
     {"projections", has_projections},
+    {"mha", [](const Scenario& scenario) { return has_projections(scenario) && !is_latent(scenario.op); }},
+    {"latent", [](const Scenario& scenario) { return is_latent(scenario.op); }},
+    {"no_latent", [](const Scenario& scenario) { return !is_latent(scenario.op); }},
     {"qk_norm", [](const Scenario& scenario) { return scenario.attention.qk_norm.has_value(); }},
     {"rotary",
      [](const Scenario& scenario) {
        return scenario.attention.rotary_base || scenario.attention.rotary_inverse_frequencies;
      }},
     {"groups",
-     [](const Scenario& scenario) { return scenario.attention.num_heads > 1 && !is_of_model(scenario); }},
+     [](const Scenario& scenario) {
+       return scenario.attention.num_heads > 1 && !is_of_model(scenario) && !is_latent(scenario.op);
+     }},
     {"alibi", [](const Scenario& scenario) { return scenario.mask.alibi; }},
     {"causal", [](const Scenario& scenario) { return scenario.mask.is_causal; }},
 };

@@ -123,6 +123,25 @@ void draw_attention(SetupRows& rows) {
   if (text && in.key_text) rows.sentence(setup_row("setup/key_text"), *in.key_text);
 }
 
+// Of multi_head_latent_attention.
+void draw_latent_sizes(SetupRows& rows) {
+  AttentionSpec& a = rows.scenario().attention;
+  const auto size = [&](const char* id, std::optional<std::int64_t>& value, double step, const char* derived) {
+    rows.optional_integer(setup_row(id), value, derived,
+                          {.drag_step = step, .drag_least = step, .drag_most = 1024});
+  };
+  size("setup/kv_lora_rank", a.kv_lora_rank, 1, "");
+  size("setup/q_lora_rank", a.q_lora_rank, 1, "none");
+  size("setup/qk_nope_head_dim", a.qk_nope_head_dim, 1, "");
+  size("setup/qk_rope_head_dim", a.qk_rope_head_dim, a.rotary_base ? 2 : 1, "");
+  int layout = static_cast<int>(a.layout);
+  constexpr std::array<std::string_view, 2> layouts{"expanded", "absorbed"};
+  if (!rows.choice(setup_row("setup/latent_layout"), layouts, layout)) return;
+  a.layout = static_cast<LatentLayout>(layout);
+  rows.edited("setup/latent_layout", fmt::format("latent {}", layouts[static_cast<std::size_t>(layout)]),
+              false);
+}
+
 }  // namespace
 
 void draw_setup_sizes(SetupRows& rows) {
@@ -159,7 +178,9 @@ void draw_setup_sizes(SetupRows& rows) {
 
   // Not repeated if the slider of the heads says it.
   const bool slides = group_stops.size() > 1;
-  if (!slides || rows.rare("setup/num_kv_heads", false))
+  const bool latent = is_latent(rows.scenario().op);
+  if (latent) draw_latent_sizes(rows);
+  if (!latent && (!slides || rows.rare("setup/num_kv_heads", false)))
     rows.optional_integer(setup_row("setup/num_kv_heads"), a.num_kv_heads, std::to_string(a.num_heads),
                           {.drag_least = 1, .drag_stops = group_stops});
   if (rows.rare("setup/head_dim", a.head_dim.has_value())) {
@@ -180,7 +201,7 @@ void draw_setup_sizes(SetupRows& rows) {
       rows.optional_integer(setup_row("setup/key_length"), in.key_length, std::to_string(in.query_length),
                             {.drag_least = 1, .drag_most = 2048});
   }
-  if (rows.rare("setup/past_length", in.past_length > 0))
+  if (!latent && rows.rare("setup/past_length", in.past_length > 0))
     rows.integer(setup_row("setup/past_length"), in.past_length, {.drag_most = 2048});
 }
 

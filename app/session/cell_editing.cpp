@@ -27,7 +27,7 @@ std::vector<Index> mask_index(const Trace& trace, Index batch, Index head, Index
   const TensorPtr& mask = trace.tensors.attn_mask;
   if (!mask) return {query, key};
   const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
-  const bool joined = trace.options.op == Op::multi_head_attention;
+  const bool joined = projects(trace.options.op);
   std::vector<Index> index;
   switch (mask->shape().rank()) {
     case 4:
@@ -48,7 +48,7 @@ std::vector<Index> mask_index(const Trace& trace, Index batch, Index head, Index
 }
 
 bool true_blocks(const Trace& trace) {
-  return trace.options.op == Op::multi_head_attention;
+  return projects(trace.options.op);
 }
 
 bool of_mask(const CellEdit& edit) {
@@ -162,7 +162,7 @@ Scenario as_scaled_dot_product_attention(const Scenario& scenario) {
 
 Scenario as_multi_head_attention(const Scenario& scenario, const std::optional<OperatorSwitch>& left) {
   Scenario to = scenario;
-  to.op = Op::multi_head_attention;
+  to.op = left && belongs(*left, scenario) ? left->before.op : Op::multi_head_attention;
   // (N,H,L,D) there, (N,L,E) here
   std::erase_if(to.edits, [](const CellEdit& edit) { return !of_mask(edit); });
   turn_painted_pairs(to);

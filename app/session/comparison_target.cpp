@@ -52,6 +52,11 @@ ComparisonTarget layout(const Computation& present, ProjectionLayout layout, std
     side.why = "scaled_dot_product_attention has no input projection: there is no layout to change";
     return side;
   }
+  if (is_latent(present.scenario.op)) {
+    side.why =
+        "multi_head_latent_attention makes keys and values of a latent: it has no in_proj to store otherwise";
+    return side;
+  }
   Scenario scenario = present.scenario;
   if (scenario.parameters.layout == layout) {
     side.notes.emplace_back(

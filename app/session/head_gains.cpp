@@ -158,10 +158,12 @@ std::optional<TensorChange> UnmutedOutput::change(const Trace& trace) {
 std::string no_wide_head(const Scenario& scenario, const ScenarioInputs& inputs) {
   const AttentionSpec& attention = scenario.attention;
   const bool of_model = inputs.layer && is_of_model(scenario);
-  if (scenario.op != Op::multi_head_attention)
+  if (!projects(scenario.op))
     return "scaled_dot_product_attention takes arrays that are already split into heads; the view Compare "
            "shows one "
            "wide head";
+  if (is_latent(scenario.op))
+    return "each head makes its keys and values of one latent: one wide head would make other ones of it";
   if (attention.num_heads <= 1) return "there is only one head";
   if (attention.num_kv_heads && *attention.num_kv_heads != attention.num_heads)
     return "key/value heads are shared: one wide head would need each of them several times";

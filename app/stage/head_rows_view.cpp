@@ -149,7 +149,7 @@ class HeadRowsView {
   // "8 heads | one wide head": the second reads the same parameters as one head.
   void choose_heads(float x, float end, PanelAction& action) {
     const std::int64_t now = context_.scenario.attention.num_heads;
-    const bool is_wide = state_.wide && now == 1 && context_.scenario.op == Op::multi_head_attention;
+    const bool is_wide = state_.wide && now == 1 && projects(context_.scenario.op);
     const std::string why = is_wide ? "" : no_wide_head(context_.scenario, context_.inputs);
     if (context_.picture || (!is_wide && now <= 1)) return;
     const std::string many = fmt::format("{} heads", is_wide ? state_.wide->many.attention.num_heads : now);
@@ -252,7 +252,7 @@ class HeadRowsView {
       action.selection = looking_at_head(context_, head);
       state_.first_row = std::clamp(state_.first_row, head - layout.row_count + 1, head);
     }
-    if (press_key_pressed() && context_.scenario.op == Op::multi_head_attention) {
+    if (press_key_pressed() && projects(context_.scenario.op)) {
       HeadEdit edit = toggle_mute(context_.scenario, context_.selection.head);
       action.scenario = std::move(edit.scenario);
       action.edit_label = std::move(edit.label);

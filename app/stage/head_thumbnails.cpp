@@ -76,7 +76,7 @@ PanelAction edit(HeadEdit gain) {
 
 // Only the module joins heads with a gain.
 bool has_gains(const PanelContext& context) {
-  return context.scenario.op == Op::multi_head_attention;
+  return projects(context.scenario.op);
 }
 
 // All thumbnails are one tab stop: the arrow keys select a head, Enter or Space mutes the selected one.

@@ -289,10 +289,11 @@ void draw_light(const PanelContext& context, const StagePart& map, const TokenCo
     if (name.gradient) continue;
     if (name == first_name(context.trace, map.matrix.name)) frame(queries.x, keys.x - queries.x, queries);
     if (name.id == TensorId::q || name.id == TensorId::q_heads || name.id == TensorId::q_normed ||
-        name.id == TensorId::q_rotary)
+        name.id == TensorId::q_rotary || name.id == TensorId::q_absorbed)
       frame(queries.x - room, room, queries);
     if (name.id == TensorId::k || name.id == TensorId::k_heads || name.id == TensorId::k_normed ||
-        name.id == TensorId::k_rotary || name.id == TensorId::present_key)
+        name.id == TensorId::k_rotary || name.id == TensorId::present_key ||
+        name.id == TensorId::k_absorbed || name.id == TensorId::compressed_kv)
       frame(keys.x, room, keys);
   }
 }

@@ -159,7 +159,7 @@ PageJson scenario_data(const Computation& computation, const std::vector<LiveQua
   PageJson leaves = PageJson::object();
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr tensor = trace.tensor(entry.id);
-    const bool computes = trace.options.op == Op::multi_head_attention;
+    const bool computes = projects(trace.options.op);
     const bool is_leaf = entry.role != TensorRole::intermediate ||
                          (!computes && (entry.id == TensorId::q_heads || entry.id == TensorId::k_heads ||
                                         entry.id == TensorId::v_heads));

@@ -27,10 +27,12 @@
 #include "app/window/page_edits.h"
 #include "app/window/slides.h"
 #include "app/window/window_state.h"
+#include "core/attention/score_path.h"
 #include "core/export/number_text.h"
 #include "core/files/file_paths.h"
 #include "core/lessons/lessons.h"
 #include "core/scenario/presets.h"
+#include "core/scenario/scenario_schema.h"
 
 namespace headwise {
 namespace {
@@ -182,7 +184,8 @@ void draw_lessons(PanelAction& action, bool& on_submenu) {
 void draw_sizes(const PanelContext& context, WindowView& view) {
   const bool first_steps = view.settings.first_steps;
   const Op op = context.trace.options.op;
-  const char* name = op == Op::multi_head_attention ? "multi_head_attention" : "scaled_dot_product_attention";
+  const std::string op_name(choice_name(op));
+  const char* const name = op_name.c_str();
   const std::string sizes = sizes_text(context.trace);
   ImFont* sans = context.fonts.sans;
   ImFont* mono = context.fonts.mono;
@@ -222,14 +225,16 @@ std::string sizes_text(const Trace& trace) {
   const auto add = [&text](const char* letter, Index size) {
     text += fmt::format("{}{} {}", text.empty() ? "" : " · ", letter, size);
   };
-  if (!trace.tensors.q_heads || !trace.tensors.k_heads) return text;
-  const Shape& q = trace.tensors.q_heads->shape();  // (N,H,L,D)
-  const Shape& k = trace.tensors.k_heads->shape();  // (N,G,S′,D)
+  const TensorPtr& keys = keys_of_scores(trace.tensors, o);
+  if (!trace.tensors.q_heads || !keys) return text;
+  const Shape& q = trace.tensors.q_heads->shape();                                              // (N,H,L,D)
+  const Shape& k = trace.tensors.present_key ? trace.tensors.k_heads->shape() : keys->shape();  // (N,G,S′,D)
   if (q.size(0) != 1) add("N", q.size(0));
-  if (o.op == Op::multi_head_attention) add("E", o.embed_dim);
+  if (projects(o.op)) add("E", o.embed_dim);
   add("H", q.size(1));
   if (k.size(1) != q.size(1)) add("G", k.size(1));
   add("D", q.size(3));
+  if (is_latent(o)) add("C", o.kv_lora_rank.value_or(0));
   add("L", q.size(2));
   if (k.size(2) != q.size(2)) add("S", k.size(2));
   return text;

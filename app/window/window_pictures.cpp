@@ -95,8 +95,7 @@ void copy_mask(WindowState& window) {
   if (!mask || mask->view.tensor->size() == 0) return view.notices.say("There is no mask to copy.");
   MaskConvention reading = view.selection.mask_convention;
   if (reading == MaskConvention::added) {
-    reading = trace.options.op == Op::multi_head_attention ? MaskConvention::true_blocks
-                                                           : MaskConvention::true_keeps;
+    reading = projects(trace.options.op) ? MaskConvention::true_blocks : MaskConvention::true_keeps;
   }
   view.notices.attempt([&] {
     window.clipboard = mask_as_booleans(mask->view, reading);

@@ -183,7 +183,7 @@ GivenMasks given_masks(const TraceTensors& t) {
 
 std::optional<AttnMaskView> view_attn_mask(Op op, const Shape& mask, Index batch, Index heads, Index queries,
                                            Index keys) {
-  if (op == Op::multi_head_attention) {
+  if (projects(op)) {
     const std::vector<Index> sizes = mask.sizes();
     if (sizes == std::vector<Index>{queries, keys}) return AttnMaskView{0, 0, keys, 1, keys};
     if (sizes == std::vector<Index>{batch * heads, queries, keys}) {
@@ -266,7 +266,7 @@ Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Sha
     if (given.attn_mask) {
       const auto view =
           view_attn_mask(options.op, given.attn_mask->shape(), batch, heads, queries, keys).value();
-      const bool true_blocks = options.op == Op::multi_head_attention;
+      const bool true_blocks = projects(options.op);
       visit_mask(*given.attn_mask, [&](auto cells) { add_attn_mask(rows, cells, view, true_blocks); });
     }
     if (given.key_padding_mask) {

@@ -15,7 +15,16 @@
 
 namespace headwise {
 
-enum class Op { multi_head_attention, scaled_dot_product_attention };
+enum class Op { multi_head_attention, scaled_dot_product_attention, multi_head_latent_attention };
+// Whether the operator is a module: it projects its inputs to heads, and joins them at the end.
+constexpr bool projects(Op op) {
+  return op != Op::scaled_dot_product_attention;
+}
+constexpr bool is_latent(Op op) {
+  return op == Op::multi_head_latent_attention;
+}
+// Where multi_head_latent_attention multiplies with W_UK and W_UV (core/attention/latent_attention.h).
+enum class LatentLayout { expanded, absorbed };
 enum class CausalAlignment { top_left, bottom_right };
 // What the softmax makes of a row whose masked scores are all -inf.
 enum class FullyMaskedRows { nan, zero };
@@ -72,7 +81,7 @@ struct OperatorOptions {
   Index num_kv_heads = 8;  // G, divides H; each key/value head serves H/G adjacent query heads
   Index kdim = 128;        // width of key
   Index vdim = 128;        // width of value
-  Index head_dim = 16;     // D
+  Index head_dim = 16;     // D; Dn + R in multi_head_latent_attention, whatever its layout
   Index v_head_dim = 16;   // Dv
   // P: how many keys of a cache, past_key, come before those of key; null: there is no past. It follows from
   // the arrays, as everything behind it: positions of queries and of new keys begin at P.
@@ -108,6 +117,10 @@ struct LayerOptions {
   NormKind qk_norm_kind = NormKind::rms;
   double qk_norm_offset = 0.0;  // added to the weights: 1 in Gemma and Qwen3-Next, whose weights start at 0
   double qk_norm_epsilon = 1e-6;
+  // Of multi_head_latent_attention, which needs the first, third and fourth: C, Cq, Dn and R. Null elsewhere.
+  std::optional<Index> kv_lora_rank, q_lora_rank, qk_nope_head_dim, qk_rope_head_dim;
+  LatentLayout layout = LatentLayout::expanded;
+  double latent_norm_epsilon = 1e-6;
   double temperature = 1.0;  // divides the scaled scores
   // A learned logit beside each row of masked scores, whose weight is dropped (gpt-oss): one for every head,
   // or one each; empty: none. In a trace it is the tensor `sinks`.
@@ -174,6 +187,14 @@ struct AttentionOptions : OperatorOptions, LayerOptions, PositionOptions {
   friend bool operator==(const AttentionOptions&, const AttentionOptions&) = default;
 };
 
+inline bool is_latent(const AttentionOptions& o) {
+  return is_latent(o.op);
+}
+// Whether all heads read one key, and W_UK and W_UV are multiplied elsewhere.
+inline bool is_absorbed(const AttentionOptions& o) {
+  return is_latent(o) && o.layout == LatentLayout::absorbed;
+}
+
 // Whether what is added to a score depends on how far its query and key are apart.
 inline bool depends_on_distance(const AttentionOptions& o) {
   return seen_by_position(o).bounds() || o.alibi || o.relative_bias;
@@ -186,6 +207,8 @@ enum OptionTrait : unsigned {
   not_in_pytorch = 4,      // PyTorch's function has no argument for it
   read_last = 8,           // nothing up to head_output depends on it
   read_behind_split = 16,  // nothing up to the split into heads depends on it, nor do the masks
+  latent_only = 32,        // only multi_head_latent_attention has it
+  not_latent = 64,         // that operator has it in no layout
 };
 
 struct OptionRow {
@@ -199,18 +222,25 @@ struct OptionRow {
 template <class Visit>
 void visit_layer_options(Visit&& visit) {
   using O = LayerOptions;
-  visit(OptionRow{"add_zero_attn", module_only}, &O::add_zero_attn);
+  visit(OptionRow{"add_zero_attn", module_only | not_latent}, &O::add_zero_attn);
   visit(OptionRow{"rotary_base", set_by_layer | read_behind_split}, &O::rotary_base, above_zero);
   visit(OptionRow{"rotary_pairs", set_by_layer | read_behind_split}, &O::rotary_pairs);
   visit(OptionRow{"rotary_factor", set_by_layer | read_behind_split}, &O::rotary_factor, above_zero);
   visit(OptionRow{"scale", set_by_layer | read_behind_split}, &O::scale, any_number);
   visit(OptionRow{"softcap", set_by_layer | read_behind_split | not_in_pytorch}, &O::softcap, not_negative);
-  visit(OptionRow{"clip_qkv", set_by_layer | module_only | not_in_pytorch, "clip q, k and v"}, &O::clip_qkv,
-        above_zero);
-  visit(OptionRow{"qk_norm", set_by_layer | module_only | not_in_pytorch}, &O::qk_norm);
+  visit(OptionRow{"clip_qkv", set_by_layer | module_only | not_in_pytorch | not_latent, "clip q, k and v"},
+        &O::clip_qkv, above_zero);
+  visit(OptionRow{"qk_norm", set_by_layer | module_only | not_in_pytorch | not_latent}, &O::qk_norm);
   visit(OptionRow{"qk_norm_kind", set_by_layer | module_only}, &O::qk_norm_kind);
   visit(OptionRow{"qk_norm_offset", set_by_layer | module_only}, &O::qk_norm_offset, unit_interval);
   visit(OptionRow{"qk_norm_epsilon", set_by_layer | module_only}, &O::qk_norm_epsilon, not_negative);
+  constexpr unsigned latent = module_only | latent_only | not_in_pytorch;
+  visit(OptionRow{"kv_lora_rank", latent}, &O::kv_lora_rank, positive_integer);
+  visit(OptionRow{"q_lora_rank", latent}, &O::q_lora_rank, positive_integer);
+  visit(OptionRow{"qk_nope_head_dim", latent}, &O::qk_nope_head_dim, positive_integer);
+  visit(OptionRow{"qk_rope_head_dim", latent}, &O::qk_rope_head_dim, positive_integer);
+  visit(OptionRow{"layout", latent}, &O::layout);
+  visit(OptionRow{"latent_norm_epsilon", latent}, &O::latent_norm_epsilon, not_negative);
   visit(OptionRow{"temperature", read_behind_split | not_in_pytorch}, &O::temperature, above_zero);
   visit(OptionRow{"sink", set_by_layer | not_in_pytorch}, &O::sink, any_number);
   visit(OptionRow{"relative_bias", set_by_layer | not_in_pytorch}, &O::relative_bias);
@@ -233,7 +263,7 @@ void visit_position_options(Visit&& visit) {
   visit(OptionRow{"window_right", set_by_layer}, &O::window_right, zero_or_more);
   visit(OptionRow{"alibi", set_by_layer}, &O::alibi);
   visit(OptionRow{"alibi_scale", set_by_layer}, &O::alibi_scale, any_number);
-  visit(OptionRow{"indexer", set_by_layer | not_in_pytorch}, &O::indexer);
+  visit(OptionRow{"indexer", set_by_layer | not_in_pytorch | not_latent}, &O::indexer);
 }
 
 // f(row, member) for each option of the struct that has the trait.

@@ -40,6 +40,13 @@ AttentionSizes attention_sizes(const AttentionOptions& options, const TraceTenso
   sizes.kv_heads = options.num_kv_heads;
   sizes.head_dim = options.head_dim;
   sizes.v_head_dim = options.v_head_dim;
+  if (is_latent(options)) {
+    sizes.latent = options.kv_lora_rank.value_or(0);
+    sizes.query_latent = options.q_lora_rank.value_or(0);
+    sizes.nope = options.qk_nope_head_dim.value_or(0);
+    sizes.rope = options.qk_rope_head_dim.value_or(0);
+    sizes.absorbed = is_absorbed(options);
+  }
   if (t.output_gate_weight) sizes.gates = t.output_gate_weight->shape().size(0);
   return sizes;
 }
@@ -70,7 +77,21 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
            : letter == "H"       ? s.heads
            : letter == "G"       ? s.kv_heads
            : letter == "D"       ? s.head_dim
+           : letter == "C"       ? s.latent
+           : letter == "Cq"      ? s.query_latent
+           : letter == "Dn"      ? s.nope
+           : letter == "R"       ? s.rope
+           : letter == "kdim"    ? options.kdim
                                  : s.v_head_dim;
+  };
+  // "C+R", "H·D", "H·(Dn+Dv)": a product of sums.
+  const auto sum_of = [&](std::string_view text) {
+    Index sum = size_of(text.substr(0, text.find('+')));
+    for (std::size_t plus = text.find('+'); plus != std::string_view::npos; plus = text.find('+')) {
+      text.remove_prefix(plus + 1);
+      sum += size_of(text.substr(0, text.find('+')));
+    }
+    return sum;
   };
   std::vector<Axis> axes;
   letters = letters.substr(1, letters.size() - 2);
@@ -79,9 +100,12 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
     letters.remove_prefix(std::min(letters.size(), axis.size() + 1));
     constexpr std::string_view times = "·";
     const std::size_t product = axis.find(times);
-    Index size = size_of(axis.substr(0, product));
-    if (product != std::string_view::npos)
-      size = checked_multiply(size, size_of(axis.substr(product + times.size())), std::string(axis));
+    Index size = sum_of(axis.substr(0, product));
+    if (product != std::string_view::npos) {
+      std::string_view factor = axis.substr(product + times.size());
+      if (factor.starts_with('(')) factor = factor.substr(1, factor.size() - 2);
+      size = checked_multiply(size, sum_of(factor), std::string(axis));
+    }
     axes.push_back({axis != "S′" ? std::string(axis) : rows ? s.key_rows_axis() : s.key_axis(), size});
   }
   return Shape(std::move(axes));

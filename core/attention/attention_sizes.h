@@ -24,6 +24,17 @@ struct AttentionSizes {
   Index head_dim = 0;    // D
   Index v_head_dim = 0;  // Dv
   Index gates = 0;       // rows of output_gate.weight: H·Dv, H, or 0 without a gate
+  // Of multi_head_latent_attention, else 0
+  Index latent = 0;        // C
+  Index query_latent = 0;  // Cq; 0 without q_lora_rank
+  Index nope = 0;          // Dn
+  Index rope = 0;          // R
+  bool absorbed = false;
+
+  // The columns that a score sums over: D, or C + R in the absorbed layout.
+  Index score_width() const { return absorbed ? latent + rope : head_dim; }
+  // Those of a weighted sum: Dv, or C in the absorbed layout.
+  Index value_width() const { return absorbed ? latent : v_head_dim; }
 
   Index new_keys() const { return keys - past; }      // S: the rows of key
   Index key_rows() const { return all_keys - past; }  // of k: those of key, and appended ones
@@ -36,7 +47,7 @@ struct AttentionSizes {
   friend bool operator==(const AttentionSizes& a, const AttentionSizes& b) {
     const auto all = [](const AttentionSizes& s) {
       return std::tie(s.batch, s.queries, s.past, s.keys, s.all_keys, s.embed_dim, s.heads, s.kv_heads,
-                      s.head_dim, s.v_head_dim);
+                      s.head_dim, s.v_head_dim, s.latent, s.query_latent, s.nope, s.rope, s.absorbed);
     };
     return all(a) == all(b);
   }

@@ -73,18 +73,11 @@ struct OwnPair {
   }
 };
 
-// The norm that a tensor, or its gradient, goes through.
-Norm norm_of(const Trace& trace, TensorId id) {
-  const bool after =
-      id == TensorId::layer_norm_output || id == TensorId::residual_output || id == TensorId::output;
-  return after ? Norm{} : qk_norm_of(trace.options);
-}
-
 // A row that is normalised, or its gradient: term e has x[e], or dy[e], x[e] and, if there is one, the
 // weight.
 struct NormedRow {
   NormedRow(const Trace& trace, const CellProvenance& provenance, bool backwards)
-      : norm(norm_of(trace, provenance.cell.tensor.id)) {
+      : norm(norm_of(trace.options, provenance.cell.tensor.id)) {
     std::vector<double> numbers, gradients;
     const auto value = [&](const CellRef& cell) { return trace.tensor(cell.tensor)->at(cell.index); };
     for (const Term& term : provenance.terms) {
@@ -142,15 +135,15 @@ double recompute_norm_gradient(const Trace& trace, const CellProvenance& provena
 }
 
 double recompute_norm_weight_gradient(const Trace& trace, const CellProvenance& provenance) {
-  const Norm norm = qk_norm_of(trace.options);
+  const Norm norm = norm_of(trace.options, provenance.cell.tensor.id);
   double sum = 0.0;
   for (const Term& term : provenance.terms) {
     const CellRef &dy = term.factors.at(0), &x = term.factors.at(1);
     const Tensor& rows = *trace.tensor(x.tensor);
     const Index width = rows.shape().sizes().back();
     const Index row = rows.shape().offset(x.index) / width;
-    const WideRow numbers =
-        rows.dtype() == DType::f32 ? wide_row<float>(rows, row) : wide_row<double>(rows, row);
+    WideRow numbers = rows.dtype() == DType::f32 ? wide_row<float>(rows, row) : wide_row<double>(rows, row);
+    if (x.tensor.id == TensorId::kv_a) numbers.conservativeResize(trace.options.kv_lora_rank.value_or(0));
     const auto [mean, deviation] = row_norm(numbers, norm);
     sum += trace.tensor(dy.tensor)->at(dy.index) * (rows.at(x.index) - mean) / deviation;
   }
@@ -160,7 +153,8 @@ double recompute_norm_weight_gradient(const Trace& trace, const CellProvenance& 
 // A column and its partner: forwards the first of them subtracts its partner and the second adds it;
 // backwards it is the opposite.
 double partner_sign(const CellProvenance& provenance) {
-  const bool is_first = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
+  const bool is_first =
+      provenance.terms.at(1).factors[0].index.back() > provenance.terms.at(0).factors[0].index.back();
   return is_first == provenance.cell.tensor.gradient ? 1.0 : -1.0;
 }
 
@@ -170,8 +164,11 @@ void add_rotation(const Trace& trace, CellProvenance& provenance) {
   const bool of_queries = id == TensorId::q_rotary || id == made_of(TensorId::q_rotary, trace.options);
   const Index first = of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys)
                                  : rotary_first_key(trace.options);
-  const Rotation rotation = rotation_of(trace.options);
-  const Index position = first + provenance.cell.index[2], pair = rotation.pair_of(provenance.cell.index[3]);
+  Rotation rotation = rotation_of(trace.options);
+  if (id == TensorId::k_rot) rotation.first = 0;
+  if (id == TensorId::kv_a) rotation.first = trace.options.kv_lora_rank.value_or(0);
+  const std::vector<Index>& index = provenance.cell.index;
+  const Index position = first + index[index.size() - 2], pair = rotation.pair_of(index.back());
   const double angle = rotation.angle(position, pair);
   provenance.quantities.emplace_back("position", static_cast<double>(position));
   provenance.quantities.emplace_back("inverse frequency",

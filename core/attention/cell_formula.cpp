@@ -228,9 +228,10 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
       return fmt::format("{} where |{}| ≤ {}, else 0", factors_of(0), factors_of(1),
                          number_text(quantity(provenance, "clip").value_or(0.0)));
     case Combine::rotation:
-      return rotation_text(provenance, cell_text(provenance.terms.at(0).factors[0]),
-                           cell_text(provenance.terms.at(1).factors[0]),
-                           provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back());
+      return rotation_text(
+          provenance, cell_text(provenance.terms.at(0).factors[0]),
+          cell_text(provenance.terms.at(1).factors[0]),
+          provenance.terms.at(1).factors[0].index.back() > provenance.terms.at(0).factors[0].index.back());
     case Combine::scale:
       return score_scale(trace.options).text(factors_of(0), {number_text});
     case Combine::scale_gradient:
@@ -294,7 +295,7 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
     case Combine::norm_gradient:
       return norm_gradient_text(provenance, own_source(), own_result());
     case Combine::norm_weight_gradient: {
-      const NormKind kind = trace.options.qk_norm_kind;
+      const NormKind kind = norm_of(trace.options, provenance.cell.tensor.id).kind;
       const std::string x = kind == NormKind::layer ? fmt::format("({} − mean)", factor(1)) : factor(1);
       return fmt::format("{}{} · {} / {} of its row", sum_sign(rule.products.at(0), index), factor(0), x,
                          deviation_name(kind));

@@ -42,10 +42,11 @@ std::string appended_row_note(const CellProvenance& provenance) {
 
 // "Position 3: columns 1 and 9 are rotated together, by 0.3 radians."
 std::string rotation_note(const CellProvenance& provenance) {
-  const Index column = provenance.cell.index.back();
-  if (provenance.combine == Combine::copy) return fmt::format("Column {} is not turned.", column);
+  if (provenance.combine == Combine::copy)
+    return fmt::format("Column {} is not turned.", provenance.cell.index.back());
   const double position = quantity(provenance, "position").value_or(0.0);
   if (position == 0.0) return "Position 0 is not turned: its angle is 0.";
+  const Index column = provenance.terms.at(0).factors[0].index.back();
   const Index partner = provenance.terms.at(1).factors[0].index.back();
   return fmt::format("Position {}: columns {} and {} are rotated together, by {:.4g} radians{}.", position,
                      std::min(column, partner), std::max(column, partner),
@@ -142,14 +143,17 @@ std::string gradient_note(const Trace& trace, const CellProvenance& provenance) 
       return first_name(trace, {Id::value}) == TensorName{Id::query} &&
                      first_name(trace, {Id::key}) == TensorName{Id::query}
                  ? "The total: one array is query, key and value."
-                 : "";
+             : trace.tensors.query == trace.tensors.key ? "The total: one array is query and key."
+                                                        : "";
     case Id::q_heads:
     case Id::q_normed:
+    case Id::kv_a:
       return provenance.combine == Combine::rotation ? rotation_note(provenance) : "";
     case Id::k_heads:
     case Id::k_normed:
     case Id::k_rotary:
     case Id::v_heads:
+    case Id::k_absorbed:
     case Id::present_key:
     case Id::present_value:
       if (provenance.combine == Combine::rotation) return rotation_note(provenance);
@@ -188,12 +192,16 @@ std::string cell_note(const Trace& trace, const CellProvenance& provenance) {
                                                                              : "";
     case Id::q_rotary:
     case Id::k_rotary:
+    case Id::k_rot:
       return rotation_note(provenance);
     case Id::present_key:
     case Id::present_value:
       return present_note(trace, provenance);
-    case Id::scores:
     case Id::head_output:
+      if (is_absorbed(trace.options)) return "";
+      [[fallthrough]];
+    case Id::scores:
+    case Id::latent_output:
       return shared_head_note(trace, provenance.cell.index[1]);
     case Id::mask_bias:
       if (trace.options.indexer) return chosen_note(trace, provenance);

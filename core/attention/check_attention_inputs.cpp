@@ -11,8 +11,10 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/indexer.h"
+#include "core/attention/latent_attention.h"
 #include "core/attention/refusals.h"
 #include "core/attention/relative_bias.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/trace_warnings.h"
 
 namespace headwise {
@@ -21,7 +23,7 @@ namespace {
 // The likely cause of an attn_mask that does not fit.
 std::string attn_mask_cause(Op op, const std::vector<Index>& got, const AttentionSizes& s) {
   using Sizes = std::vector<Index>;
-  const bool mha = op == Op::multi_head_attention;
+  const bool mha = projects(op);
   if (got == Sizes{s.keys, s.queries}) return "transposed?";
   if (got == Sizes{s.batch, s.keys} || got == Sizes{s.keys})
     return mha ? "key_padding_mask says which keys are padding" : "(N,1,1,S) broadcasts over heads and queries";
@@ -52,7 +54,7 @@ void check_attn_mask(const AttentionInputs& inputs, const AttentionSizes& s) {
     const Shape two{{"L", s.queries}, {s.masked_axis(), s.keys}};
     const Shape& got = t.attn_mask->shape();
     const std::string cause = attn_mask_cause(inputs.options.op, got.sizes(), s);
-    if (inputs.options.op == Op::multi_head_attention) {
+    if (projects(inputs.options.op)) {
       const Shape three{{"N·H", checked_multiply(s.batch, s.heads, "attn_mask")},
                         {"L", s.queries},
                         {s.masked_axis(), s.keys}};
@@ -173,7 +175,7 @@ void check_options(const AttentionOptions& o, bool sizes_follow_from_arrays) {
 }
 
 // Checks that columns can be rotated in pairs, and that everything has a position.
-void check_rotary_embedding(const AttentionInputs& inputs, const AttentionSizes& s) {
+void check_rotary_embedding(const AttentionInputs& inputs) {
   const AttentionOptions& o = inputs.options;
   const auto given = static_cast<Index>(o.rotary_inverse_frequencies.size());
   if (!o.rotary_base && given == 0) return;
@@ -181,12 +183,15 @@ void check_rotary_embedding(const AttentionInputs& inputs, const AttentionSizes&
           {"rotary_inverse_frequencies", "the frequencies follow from rotary_base",
            fmt::format("rotary_base = {} and {} frequencies", o.rotary_base.value_or(0.0), given),
            "one or the other", "leave one out"});
-  require(!o.rotary_base || (s.head_dim > 0 && s.head_dim % 2 == 0),
-          {"rotary_base", "columns are turned in pairs", fmt::format("head_dim = {}", s.head_dim),
-           "an even head_dim", ""});
-  require(given <= s.head_dim / 2,
+  const Index width = rotary_width(o);
+  const std::string name = is_latent(o) ? "qk_rope_head_dim" : "head_dim";
+  require(!o.rotary_base || (width > 0 && width % 2 == 0),
+          {"rotary_base", "columns are turned in pairs", fmt::format("{} = {}", name, width),
+           "an even " + name, ""});
+  require(given <= width / 2,
           {"rotary_inverse_frequencies", "there are more frequencies than pairs of columns",
-           fmt::format("{} frequencies, head_dim = {}", given, s.head_dim), "at most D/2 frequencies", ""});
+           fmt::format("{} frequencies, {} = {}", given, name, width),
+           fmt::format("at most {} frequencies", is_latent(o) ? "R/2" : "D/2"), ""});
   require(std::ranges::all_of(o.rotary_inverse_frequencies, [](double f) { return std::isfinite(f); }),
           {"rotary_inverse_frequencies", "a number is not finite", "", "finite numbers", ""});
   const TraceTensors& t = inputs.tensors;
@@ -412,15 +417,14 @@ void check_projections(const AttentionInputs& inputs, const AttentionSizes& s, R
   vector("bias_v", t.bias_v, {"G·Dv", v_rows});
 }
 
-void check_parameters(const AttentionInputs& inputs, const AttentionSizes& s, Refusals& refusals) {
+void check_output_parameters(const AttentionInputs& inputs, const AttentionSizes& s, Refusals& refusals) {
   const TraceTensors& t = inputs.tensors;
   const AttentionOptions& o = inputs.options;
-  check_projections(inputs, s, refusals);
   const TensorPtr& out = t.out_proj_weight;
   const Shape out_shape{{"E", o.embed_dim}, {"H·Dv", checked_multiply(s.heads, s.v_head_dim, "H·Dv")}};
   refusals.run([&] {
     require(out != nullptr, {"out_proj.weight", "the parameter is missing", "", letters_and_sizes(out_shape),
-                             "multi_head_attention always has an output projection"});
+                             "a module always has an output projection"});
     expect_shape("out_proj.weight", *out, out_shape);
   });
   refusals.run([&] {
@@ -467,12 +471,57 @@ void expect_rank(const char* name, const TensorPtr& tensor, Index rank, const ch
           {name, "the number of axes disagrees", tensor->shape().sizes_text(), letters, remedy});
 }
 
+// What only multi_head_latent_attention has.
+void check_of_other_operator(const AttentionInputs& inputs) {
+  const char* const remedy = "choose multi_head_latent_attention, or leave it out";
+  for (const char* const option : set_options(inputs.options, latent_only))
+    refuse({option, "multi_head_attention has no such option", "", "", remedy});
+  for (const TensorEntry& entry : tensor_entries())
+    require(!is_latent_parameter(entry.id) || !(inputs.tensors.*(entry.member)),
+            {std::string(entry.name), "multi_head_attention has no such parameter", "", "", remedy});
+}
+
+constexpr const char* unbatched = "an unbatched input has N = 1 here";
+
+void check_batch_of_key(const TraceTensors& t, const AttentionSizes& s, Index kdim) {
+  require(
+      t.key->shape().size(0) == s.batch,
+      {"key", "key and query have different batch sizes", t.key->shape().sizes_text(),
+       fmt::format("(N,S,kdim) = ({},S,{})", s.batch, kdim),
+       t.key->shape().size(1) == s.batch ? "is the batch axis the second one? the trace wants it first" : ""});
+}
+
+void check_multi_head_latent_attention(const AttentionInputs& inputs) {
+  const TraceTensors& t = inputs.tensors;
+  const AttentionOptions& o = inputs.options;
+  check_options(o, false);
+  check_latent_options(o, t);
+  expect_rank("query", t.query, 3, "(N,L,E)", unbatched);
+  expect_rank("key", t.key, 3, "(N,S,kdim)", unbatched);
+  const AttentionSizes s = attention_sizes(inputs);
+  expect_shape("query", *t.query, {{"N", s.batch}, {"L", s.queries}, {"E", o.embed_dim}},
+               "embed_dim must be the width of query");
+  check_batch_of_key(t, s, o.kdim);
+  expect_shape("key", *t.key, {{"N", s.batch}, {"S", s.keys}, {"kdim", o.kdim}},
+               "kdim must be the width of key");
+  Refusals refusals;
+  check_latent_parameters(o, t, s, refusals);
+  check_output_parameters(inputs, s, refusals);
+  refusals.run([&] { check_rotary_embedding(inputs); });
+  refusals.run([&] { check_output_gate(inputs, s); });
+  refusals.run([&] { check_sinks(inputs, s); });
+  refusals.run([&] { check_relative_bias(inputs, s); });
+  check_masks(inputs, s, refusals);
+  check_frozen_heads(inputs, s, refusals);
+  refusals.throw_if_any();
+}
+
 void check_multi_head_attention(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
   const AttentionOptions& o = inputs.options;
   check_options(o, false);
   check_head_counts(o.num_heads, o.num_kv_heads);
-  const char* unbatched = "an unbatched input has N = 1 here";
+  check_of_other_operator(inputs);
   expect_rank("query", t.query, 3, "(N,L,E)", unbatched);
   expect_rank("key", t.key, 3, "(N,S,kdim)", unbatched);
   expect_rank("value", t.value, 3, "(N,S,vdim)", unbatched);
@@ -487,10 +536,7 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
                "embed_dim must be the width of query");
   const Index given_keys =
       t.key->shape().size(1);  // may differ from S if static_k or static_v replace the projection
-  require(t.key->shape().size(0) == s.batch,
-          {"key", "key and query have different batch sizes", t.key->shape().sizes_text(),
-           fmt::format("(N,S,kdim) = ({},S,{})", s.batch, o.kdim),
-           given_keys == s.batch ? "is the batch axis the second one? the trace wants it first" : ""});
+  check_batch_of_key(t, s, o.kdim);
   expect_shape("key", *t.key, {{"N", s.batch}, {"S", t.static_k ? given_keys : s.new_keys()}, {"kdim", o.kdim}},
                t.static_v && given_keys != s.keys
                    ? fmt::format("static_v has S = {}: give static_k of that length too", s.keys)
@@ -502,8 +548,9 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
   if (t.static_k) expect_shape("static_k", *t.static_k, computed_shape(TensorId::static_k, o, s));
   if (t.static_v) expect_shape("static_v", *t.static_v, computed_shape(TensorId::static_v, o, s));
   Refusals refusals;
-  check_parameters(inputs, s, refusals);
-  refusals.run([&] { check_rotary_embedding(inputs, s); });
+  check_projections(inputs, s, refusals);
+  check_output_parameters(inputs, s, refusals);
+  refusals.run([&] { check_rotary_embedding(inputs); });
   refusals.run([&] { check_qk_norm(inputs, s); });
   refusals.run([&] { check_output_gate(inputs, s); });
   refusals.run([&] { check_sinks(inputs, s); });
@@ -546,7 +593,7 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
                "key and value have the same batch, heads and length");
   check_past_shapes(inputs, s);
   Refusals refusals;
-  refusals.run([&] { check_rotary_embedding(inputs, s); });
+  refusals.run([&] { check_rotary_embedding(inputs); });
   refusals.run([&] { check_sinks(inputs, s); });
   refusals.run([&] { check_relative_bias(inputs, s); });
   refusals.run([&] { check_indexer(inputs, s); });
@@ -564,7 +611,9 @@ void check_everything(const AttentionInputs& inputs) {
            fmt::format("at most {:g} in magnitude", std::numeric_limits<float>::max()),
            "choose f64, or \"-inf\""});
   check_types(inputs);
-  if (inputs.options.op == Op::multi_head_attention) {
+  if (is_latent(inputs.options)) {
+    check_multi_head_latent_attention(inputs);
+  } else if (projects(inputs.options.op)) {
     check_multi_head_attention(inputs);
   } else {
     check_scaled_dot_product_attention(inputs);

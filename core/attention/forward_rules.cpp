@@ -1,5 +1,9 @@
 #include "core/attention/rules.h"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/indexer.h"
@@ -33,17 +37,39 @@ class Declaration {
     const Index k_rows = sizes_.kv_heads * sizes_.head_dim;
     rule_.combine = Combine::product_sum;
     switch (rule_.result.id) {
+      case Id::q_a:
+        return add_linear(Id::query, Id::q_a_weight, Id::q_a_bias);
+      case Id::compressed_q:
+        return declare_norm(Id::q_a, Id::q_a_norm_weight);
+      case Id::kv_a:
+        return add_linear(Id::key, Id::kv_a_weight, Id::kv_a_bias);
+      case Id::compressed_kv:
+        return declare_norm(Id::kv_a, Id::kv_a_norm_weight);
+      case Id::k_rot:
+        return declare_rotated_key();
+      case Id::kv_b:
+        return add_linear(Id::compressed_kv, Id::kv_b_weight, {});
+      case Id::q_absorbed:
+        return declare_absorbed_queries();
+      case Id::k_absorbed:
+        return declare_absorbed_keys();
+      case Id::latent_output:
+        return declare_latent_output();
       case Id::q:
+        if (trace_.options.q_lora_rank) return add_linear(Id::compressed_q, Id::q_b_weight, {});
         return add_projection(Id::query, Id::q_proj_weight, 0, {});
       case Id::k:
         return declare_k_or_v({Id::key, Id::k_proj_weight, Id::static_k, Id::bias_k, q_rows, sizes_.head_dim});
       case Id::v:
         return declare_k_or_v(
             {Id::value, Id::v_proj_weight, Id::static_v, Id::bias_v, q_rows + k_rows, sizes_.v_head_dim});
-      case Id::q_heads:
       case Id::k_heads:
+        if (is_latent(trace_.options)) return declare_expanded_keys();
+        [[fallthrough]];
+      case Id::q_heads:
         return declare_split(made_of(rule_.result.id, trace_.options));
       case Id::v_heads:
+        if (is_latent(trace_.options)) return declare_expanded_values();
         return declare_split(Id::v);
       case Id::q_normed:
         return declare_norm(made_of(Id::q_normed, trace_.options), Id::q_norm_weight);
@@ -196,21 +222,35 @@ class Declaration {
   void declare_rotary(Id heads) {
     using namespace in_heads;
     const Rotation rotation = rotation_of(trace_.options);
-    const Index pairs = rotation.count();
     rule_.combine = Combine::rotation;
-    const auto add_part = [&](Interval columns, AxisMap partner) {
-      const std::vector<IndexCondition> part{{column, columns}};
-      add({same_cell(heads)}, {}, part);
-      add({operand(heads, {axis_of(n), axis_of(h), axis_of(row), std::move(partner)})}, {}, part);
-    };
-    if (rotation.pairs == RotaryPairs::neighbours) {
-      add_part({0, 2 * pairs}, axis_neighbour(column));
-    } else {
-      add_part({0, pairs}, axis_of(column, pairs));
-      add_part({pairs, 2 * pairs}, axis_of(column, -pairs));
+    for (const RotaryPiece& piece : rotary_pieces(rotation, 0, column))
+      for (const AxisMap& from : {piece.own, piece.partner})
+        add({operand(heads, {axis_of(n), axis_of(h), axis_of(row), from})}, {}, {{column, piece.columns}});
+    const Index end = rotation.first + 2 * rotation.count();
+    for (const Interval& others : {Interval{0, rotation.first}, Interval{end, sizes_.head_dim}}) {
+      if (others.empty()) continue;
+      add({same_cell(heads)}, {}, {{column, others}});
+      rule_.products.back().combine_override = Combine::copy;
     }
-    if (2 * pairs == sizes_.head_dim) return;
-    add({same_cell(heads)}, {}, {{column, {2 * pairs, sizes_.head_dim}}});
+  }
+
+  // The columns of kv_a behind the latent, turned as those of a head.
+  void declare_rotated_key() {
+    using namespace in_heads;
+    const Rotation rotation = rotation_of_keys(trace_.options);
+    const auto columns_of_kv_a = [&](const AxisMap& from, std::vector<IndexCondition> where) {
+      add({operand(Id::kv_a, {axis_of(n), axis_of(row), from})}, {}, std::move(where));
+    };
+    if (!rotation) {
+      rule_.combine = Combine::copy;
+      return columns_of_kv_a(axis_of(column, sizes_.latent), {});
+    }
+    rule_.combine = Combine::rotation;
+    for (const RotaryPiece& piece : rotary_pieces(rotation, sizes_.latent, column))
+      for (const AxisMap& from : {piece.own, piece.partner}) columns_of_kv_a(from, {{column, piece.columns}});
+    const Index end = 2 * rotation.count();
+    if (end == sizes_.rope) return;
+    columns_of_kv_a(axis_of(column, sizes_.latent), {{column, {end, sizes_.rope}}});
     rule_.products.back().combine_override = Combine::copy;
   }
 
@@ -288,6 +328,54 @@ class Declaration {
         {{"m", indexer.heads}, {"d", indexer.width}});
   }
 
+  // Where a head's rows of kv_b_proj.weight begin: a piece for each head, since they are no digits of a row.
+  Index first_row_of(Index head) const { return head * (sizes_.nope + sizes_.v_head_dim); }
+
+  // Of each head its columns of kv_b, then k_rot.
+  void declare_expanded_keys() {
+    using namespace in_heads;
+    for (Index head = 0; head < sizes_.heads; ++head)
+      add({operand(Id::kv_b, {axis_of(n), axis_of(row), axis_of(column, first_row_of(head))})}, {},
+          {{h, {head, head + 1}}, {column, {0, sizes_.nope}}});
+    add({operand(Id::k_rot, {axis_of(n), axis_fixed(0), axis_of(row), axis_of(column, -sizes_.nope)})}, {},
+        {{column, {sizes_.nope, sizes_.head_dim}}});
+  }
+
+  void declare_expanded_values() {
+    using namespace in_heads;
+    for (Index head = 0; head < sizes_.heads; ++head)
+      add({operand(Id::kv_b, {axis_of(n), axis_of(row), axis_of(column, first_row_of(head) + sizes_.nope)})},
+          {}, {{h, {head, head + 1}}});
+  }
+
+  // 'nhld,hdc->nhlc' with a head's W_UK, then the columns that are turned.
+  void declare_absorbed_queries() {
+    using namespace in_heads;
+    const Id q = made_of(Id::q_absorbed, trace_.options);
+    for (Index head = 0; head < sizes_.heads; ++head)
+      add({operand(q, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
+           operand(Id::kv_b_weight, {axis_of(summed, first_row_of(head)), axis_of(column)})},
+          {{"d", sizes_.nope}}, {{h, {head, head + 1}}, {column, {0, sizes_.latent}}});
+    add({operand(q, {axis_of(n), axis_of(h), axis_of(row), axis_of(column, sizes_.nope - sizes_.latent)})},
+        {}, {{column, {sizes_.latent, sizes_.score_width()}}});
+  }
+
+  void declare_absorbed_keys() {
+    using namespace in_heads;
+    add({operand(Id::compressed_kv, {axis_of(n), axis_of(row), axis_of(column)})}, {},
+        {{column, {0, sizes_.latent}}});
+    add({operand(Id::k_rot, {axis_of(n), axis_fixed(0), axis_of(row), axis_of(column, -sizes_.latent)})}, {},
+        {{column, {sizes_.latent, sizes_.score_width()}}});
+  }
+
+  // 'nhls,nsc->nhlc'
+  void declare_latent_output() {
+    using namespace in_heads;
+    add({operand(Id::dropped_weights, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
+         operand(Id::compressed_kv, {axis_of(n), axis_of(summed), axis_of(column)})},
+        {{"s", sizes_.all_keys}});
+  }
+
   // Rows [0,P) are the past's, those from P on this pass's.
   void declare_present(Id past) {
     using namespace in_heads;
@@ -306,7 +394,7 @@ class Declaration {
     const Id queries = path_of_queries(trace_.options).back(), keys = path_of_keys(trace_.options).back();
     add({operand(queries, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
          operand(keys, {axis_of(n), kv_head(), axis_of(column), axis_of(summed)})},
-        {{"d", sizes_.head_dim}});
+        {{"d", sizes_.score_width()}});
   }
 
   void declare_masked_scores() {
@@ -397,8 +485,14 @@ class Declaration {
   }
 
   // 'nhls,ngsd->nhld', g = h / (H/G)
+  // In the absorbed layout 'nhlc,hec->nhle' with a head's W_UV.
   void declare_head_output() {
     using namespace in_heads;
+    for (Index head = 0; sizes_.absorbed && head < sizes_.heads; ++head)
+      add({operand(Id::latent_output, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
+           operand(Id::kv_b_weight, {axis_of(column, first_row_of(head) + sizes_.nope), axis_of(summed)})},
+          {{"c", sizes_.latent}}, {{h, {head, head + 1}}});
+    if (sizes_.absorbed) return;
     add({operand(Id::dropped_weights, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
          operand(path_of_values(trace_.options).back(),
                  {axis_of(n), kv_head(), axis_of(summed), axis_of(column)})},
@@ -426,7 +520,7 @@ class Declaration {
     using namespace joined;
     add({operand(x, {axis_of(n), axis_of(row), axis_of(summed)}),
          operand(weight, {axis_of(column), axis_of(summed)})},
-        {{x == Id::query ? "e" : "c", trace_.tensor(weight)->shape().size(1)}});
+        {{x == Id::query || x == Id::key ? "e" : "c", trace_.tensor(weight)->shape().size(1)}});
     if (bias && has(*bias)) add({operand(*bias, {axis_of(column)})});
   }
 

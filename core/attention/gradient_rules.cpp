@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include "core/attention/grad_output.h"
@@ -17,7 +18,7 @@ namespace {
 using Id = TensorId;
 
 bool all_inputs_are_one(const TraceTensors& t) {
-  return t.query && t.query == t.key && t.query == t.value;
+  return t.query && t.query == t.key && (!t.value || t.query == t.value);  // latents have no value
 }
 
 // The tensor whose gradient collects what flows back to this one: query for all three if they are one array.
@@ -44,6 +45,7 @@ constexpr std::array always_passed{Id::scores,       Id::scaled_scores,   Id::ma
                                    Id::attn_weights, Id::dropped_weights, Id::head_output,
                                    Id::output};
 constexpr std::array passed_by_heads{Id::q, Id::k, Id::v, Id::q_heads, Id::k_heads, Id::v_heads, Id::concat};
+constexpr std::array passed_by_latents{Id::kv_a, Id::compressed_kv, Id::k_rot, Id::concat};
 
 // A tensor or its gradient, whichever the trace has kept: they have the same shape.
 TensorPtr kept_of_shape(const Trace& trace, Id id) {
@@ -59,9 +61,15 @@ std::optional<Id> missing_intermediate(const Trace& trace) {
     for (const Id id : path)
       if (!kept_of_shape(trace, id)) return id;
   if (trace.options.op == Op::scaled_dot_product_attention) return std::nullopt;
-  for (const Id id : passed_by_heads)
-    if (!kept_of_shape(trace, id)) return id;
-  return std::nullopt;
+  const auto missing = [&](std::span<const Id> ids) -> std::optional<Id> {
+    const auto at = std::ranges::find_if(ids, [&](Id id) { return !kept_of_shape(trace, id); });
+    return at == ids.end() ? std::nullopt : std::optional(*at);
+  };
+  if (!is_latent(trace.options)) return missing(passed_by_heads);
+  std::vector<Id> ids(passed_by_latents.begin(), passed_by_latents.end());
+  if (trace.options.q_lora_rank) ids.insert(ids.end(), {Id::q_a, Id::compressed_q});
+  ids.push_back(is_absorbed(trace.options) ? Id::latent_output : Id::kv_b);
+  return missing(ids);
 }
 
 // Everything from the inputs to the last output; attn_output_weights, after it, lse and sink_weights do not
@@ -89,6 +97,7 @@ class GradientDeclaration {
       : trace_(trace), readers_(readers), rule_(rule) {}
 
   void declare() {
+    if (rule_.result.id == Id::kv_a) return declare_kv_a();
     rule_.combine = Combine::product_sum;
     int ways = 0;
     for (const Reader& reader : readers_) {
@@ -178,6 +187,36 @@ class GradientDeclaration {
     std::vector<AxisMap> axes = weight->axes;
     axes.back() = axis_of(static_cast<int>(rule_.sizes.size()));
     rule_.products.front().factors.push_back({weight->tensor, axes});
+  }
+
+  // To the columns of kv_a: those of the latent through its norm, the others through the rotation of k_rot.
+  void declare_kv_a() {
+    const AttentionOptions& o = trace_.options;
+    const Index latent = o.kv_lora_rank.value_or(0), width = rule_.sizes.back();
+    constexpr int column = 2, summed = 3;
+    std::vector<AxisMap> row = own_axes();
+    row.back() = axis_of(summed);
+    rule_.combine = Combine::norm_gradient;
+    Product& normed = rule_.products.emplace_back();
+    normed.factors = {{{Id::compressed_kv, true}, row}, {{Id::kv_a}, row}};
+    if (trace_.tensor(Id::kv_a_norm_weight))
+      normed.factors.push_back({{Id::kv_a_norm_weight}, {axis_of(summed)}});
+    normed.sums = {{"c", latent}};
+    normed.where = {{column, {0, latent}}};
+
+    Rotation rotation = rotation_of_keys(o);
+    rotation.first = latent;
+    const auto add_columns = [&](Interval columns, const AxisMap& from, Combine combine) {
+      Product& product = rule_.products.emplace_back();
+      product.factors = {{{Id::k_rot, true}, {axis_of(0), axis_fixed(0), axis_of(1), from}}};
+      product.where = {{column, columns}};
+      product.combine_override = combine;
+    };
+    for (const RotaryPiece& piece : rotary_pieces(rotation, -latent, column))
+      for (const AxisMap& from : {piece.own, piece.partner})
+        if (!piece.columns.empty()) add_columns(piece.columns, from, Combine::rotation);
+    const Interval others{latent + 2 * rotation.count(), width};
+    if (!others.empty()) add_columns(others, axis_of(column, -latent), Combine::copy);
   }
 
   // To a head's sink: its share of every row, with dP and P of the row's cells.

@@ -8,7 +8,7 @@ namespace {
 
 // attn_output_weights, from dropped_weights.
 void make_returned_weights(TraceTensors& t, const AttentionOptions& options) {
-  if (options.op != Op::multi_head_attention || !options.need_weights) return;
+  if (!projects(options.op) || !options.need_weights) return;
   t.attn_output_weights = options.average_attn_weights
                               ? std::make_shared<const Tensor>(average_over_heads(*t.dropped_weights))
                               : t.dropped_weights;

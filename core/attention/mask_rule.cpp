@@ -51,7 +51,7 @@ MaskReading reading_of(const Tensor& mask, bool true_blocks) {
 // (N,H,L,S), aligned at the right; an axis of size 1 is repeated.
 std::vector<AxisMap> attn_mask_axes(const Trace& trace) {
   const Shape& mask = trace.tensors.attn_mask->shape();
-  if (trace.options.op == Op::multi_head_attention) {
+  if (projects(trace.options.op)) {
     if (mask.rank() == 2) return {axis_of(l), axis_of(s)};
     return {axis_joined(n, trace.options.num_heads, h), axis_of(l), axis_of(s)};
   }
@@ -65,7 +65,7 @@ std::vector<AxisMap> attn_mask_axes(const Trace& trace) {
 
 void add_mask_products(const Trace& trace, Index keys, std::vector<Product>& products) {
   const Tensor& mask = *trace.tensors.attn_mask;
-  const bool is_mha = trace.options.op == Op::multi_head_attention;
+  const bool is_mha = projects(trace.options.op);
   const Index columns = mask.shape().rank() == 0 ? 1 : mask.shape().size(mask.shape().rank() - 1);
   const Index reach = columns == 1 ? keys : columns;  // one column is repeated, fewer than S are padded
   products.push_back(mask_product(reading_of(mask, is_mha), "attn_mask", {0, reach},

@@ -12,6 +12,7 @@
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
 #include "core/attention/indexer.h"
+#include "core/attention/latent_attention.h"
 #include "core/attention/norm.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/relative_bias.h"
@@ -191,12 +192,11 @@ std::vector<double> with_frozen(std::vector<double> choices, const AttentionOpti
 
 void attention(ForwardPass& pass) {
   TraceTensors& t = pass.tensors;
-  if (pass.options.op == Op::multi_head_attention) {
-    project_and_split(pass);
-    rotate_by_position(pass);
-    append_to_past(pass);
+  if (projects(pass.options.op)) {
+    make_heads(pass);
     score_keys(pass);
     scaled_dot_product_attention(pass);
+    expand_latent_output(pass);
     merge_and_project(pass);
     add_and_norm(pass);
     return_weights(pass);
@@ -206,11 +206,17 @@ void attention(ForwardPass& pass) {
   pass.stages.same(Id::q_heads, t.q_heads);
   pass.stages.same(Id::k_heads, t.k_heads);
   pass.stages.same(Id::v_heads, t.v_heads);
-  rotate_by_position(pass);
-  append_to_past(pass);
+  make_heads(pass);
   score_keys(pass);
   scaled_dot_product_attention(pass);
   pass.stages.same(Id::output, t.head_output);
+}
+
+void make_heads(ForwardPass& pass) {
+  if (is_latent(pass.options)) return project_latents(pass);
+  if (projects(pass.options.op)) project_and_split(pass);
+  rotate_by_position(pass);
+  append_to_past(pass);
 }
 
 void project_and_split(ForwardPass& pass) {
@@ -382,11 +388,18 @@ void scaled_dot_product_attention(ForwardPass& pass) {
   }
 
   // Pass 5: head_output[n,h,l,e] = Σ_s dropped_weights[n,h,l,s]·v[n,g,s,e]                 (N,H,L,Dv)
+  // In the absorbed layout latent_output, whose v are the latents, the same for all heads: (N,H,L,C)
   const TensorPtr& v = values_of_sum(t);
+  const Id sum = sum_of_values(options);
+  if (v->shape().rank() == 3) {
+    stages.run(sum, {t.dropped_weights, v}, [&] {
+      return weighted_sum(*t.dropped_weights, as_one_head(*v)).reshaped(computed_shape(sum, options, s));
+    });
+    return;
+  }
   const auto add_values = [&] { return weighted_sum(*t.dropped_weights, *v); };
-  stages.run(Id::head_output, {t.dropped_weights, v}, add_values, {},
-             update_heads(t.dropped_weights, v, computed_shape(Id::head_output, options, s),
-                          incremental_weighted_sum));
+  stages.run(sum, {t.dropped_weights, v}, add_values, {},
+             update_heads(t.dropped_weights, v, computed_shape(sum, options, s), incremental_weighted_sum));
 }
 
 void merge_and_project(ForwardPass& pass) {
@@ -407,7 +420,7 @@ void merge_and_project(ForwardPass& pass) {
     };
     pass.stages.run(
         Id::output_gate, {t.query, t.output_gate_weight, t.output_gate_bias},
-        [&] { return linear(*t.query, w_g, shape); }, {}, update_linear(t.query, w_g, shape, earlier_w_g));
+        [&] { return pass.linear(*t.query, w_g, shape); }, {}, update_linear(t.query, w_g, shape, earlier_w_g));
     pass.stages.run(Id::gated_concat, {t.concat, t.output_gate},
                     [&] { return gated(*t.concat, *t.output_gate); });
   } else {
@@ -422,7 +435,7 @@ void merge_and_project(ForwardPass& pass) {
   const auto earlier_w_o = [](const StageKey& earlier) {
     return LinearRows{earlier.sources[1].get(), 0, earlier.sources[2].get(), 0};
   };
-  const auto project = [&] { return linear(*rows, w_o, shape); };
+  const auto project = [&] { return pass.linear(*rows, w_o, shape); };
   pass.stages.run(Id::output, {rows, t.out_proj_weight, t.out_proj_bias}, project, {},
                   update_linear(rows, w_o, shape, earlier_w_o));
 }

@@ -30,6 +30,12 @@ WideRow factors(const Tensor& x, const Tensor* weight, const Norm& norm, Index r
 
 }  // namespace
 
+Norm norm_of(const AttentionOptions& options, TensorId id) {
+  if (id == TensorId::layer_norm_output || id == TensorId::residual_output || id == TensorId::output)
+    return {};
+  return is_latent(options) ? latent_norm_of(options) : qk_norm_of(options);
+}
+
 const char* deviation_name(NormKind kind) {
   return kind == NormKind::rms     ? "√(mean square + ε)"
          : kind == NormKind::layer ? "√(variance + ε)"

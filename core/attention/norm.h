@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/attention/attention_options.h"
+#include "core/attention/tensor_names.h"
 #include "core/tensor/eigen_maps.h"
 
 namespace headwise {
@@ -22,6 +23,14 @@ struct Norm {
 inline Norm qk_norm_of(const AttentionOptions& o) {
   return {o.qk_norm_kind, o.qk_norm_epsilon, o.qk_norm_offset};
 }
+
+// That of the latents of multi_head_latent_attention.
+inline Norm latent_norm_of(const AttentionOptions& o) {
+  return {NormKind::rms, o.latent_norm_epsilon, 0.0};
+}
+
+// The norm that a tensor, its gradient or its weight goes through.
+Norm norm_of(const AttentionOptions& options, TensorId id);
 
 // The deviation as formulas write it: "√(variance + ε)".
 const char* deviation_name(NormKind kind);

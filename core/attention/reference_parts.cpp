@@ -8,6 +8,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/check_attention_inputs.h"
 #include "core/attention/indexer.h"
+#include "core/attention/latent_attention.h"
 #include "core/attention/multi_head_attention.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/relative_bias.h"
@@ -49,7 +50,7 @@ struct Wanted {
   bool row_statistics() const { return has(Id::lse) || has(Id::sink_weights); }
   bool head_output() const {
     return std::ranges::any_of(names, [](TensorName name) {
-      return name.id >= Id::head_output && name.id != Id::attn_output_weights;
+      return name.id >= Id::latent_output && name.id != Id::attn_output_weights;
     });
   }
 };
@@ -96,7 +97,7 @@ class Kept {
   std::shared_ptr<Tensor> tensor_;
 };
 
-// From q_heads, k_heads and v_heads to head_output, one block of queries at a time.
+// From the factors of the scores to the weighted sum, one block of queries at a time.
 class BlockedAttention final : public Stages {
  public:
   BlockedAttention(Trace& trace, const Wanted& wanted, const AttentionSizes& sizes, Index block_cells)
@@ -114,6 +115,8 @@ class BlockedAttention final : public Stages {
     require_memory(bytes(), "the trace");
     make_mask_bias();
     TraceTensors& t = trace_.tensors;
+    values_ = values_of_sum(t);
+    if (values_->shape().rank() == 3) values_ = std::make_shared<const Tensor>(as_one_head(*values_));
     // If a stage changes nothing, both names hold the same tensor.
     const auto keep = [&](Id id, bool wanted) {
       kept_.try_emplace(id, wanted, computed_shape(id, options_, s_), trace_.dtype);
@@ -127,18 +130,19 @@ class BlockedAttention final : public Stages {
     keep(Id::full_weights, options_.indexer && wanted_.has(Id::full_weights));
     keep(Id::attn_weights, wanted_.has(Id::attn_weights) || (!drops_ && dropped));
     keep(Id::dropped_weights, drops_ && dropped);
-    keep(Id::head_output, wanted_.head_output());
+    keep(sum_of_values(options_), wanted_.head_output());
     const Kept mean(returns_mean(),
                     Shape{{"N", s_.batch}, {"1", 1}, {"L", s_.queries}, {s_.key_axis(), s_.all_keys}},
                     trace_.dtype);
     const Index blocks = (s_.queries + rows_ - 1) / rows_;
     for (n_ = 0; n_ < s_.batch; ++n_) {
       block_ = t;
-      for (TensorPtr* made : {&block_.q_normed, &block_.k_normed, &block_.q_rotary, &block_.k_rotary,
-                              &block_.present_key, &block_.present_value})
+      for (TensorPtr* made :
+           {&block_.q_normed, &block_.k_normed, &block_.q_rotary, &block_.k_rotary, &block_.present_key,
+            &block_.present_value, &block_.q_absorbed, &block_.k_absorbed})
         *made = nullptr;
       block_.k_heads = rows_of(keys_of_scores(t, options_), 0, s_.all_keys);
-      block_.v_heads = rows_of(values_of_sum(t), 0, s_.all_keys);
+      block_.v_heads = rows_of(values_, 0, s_.all_keys);
       for (first_ = 0; first_ < s_.queries; first_ += rows_) {
         check_cancelled();
         const ProgressPart part = slice_of_work(n_ * blocks + first_ / rows_, s_.batch * blocks);
@@ -176,8 +180,7 @@ class BlockedAttention final : public Stages {
   // Whether attn_output_weights are requested, as returned by the module: the mean over the heads,
   // or all of them.
   bool returns_weights() const {
-    return wanted_.has(Id::attn_output_weights) && options_.op == Op::multi_head_attention &&
-           options_.need_weights;
+    return wanted_.has(Id::attn_output_weights) && projects(options_.op) && options_.need_weights;
   }
   bool returns_mean() const { return returns_weights() && options_.average_attn_weights; }
 
@@ -194,7 +197,7 @@ class BlockedAttention final : public Stages {
     const Index cells = checked_multiply(kept, map, "the trace") +
                         (masked_ && !by_head() ? map / std::max<Index>(1, s_.heads) : 0) +
                         blocks_at_once * rows_ * s_.heads * s_.all_keys +
-                        s_.batch * s_.queries * s_.heads * s_.v_head_dim;
+                        s_.batch * s_.queries * s_.heads * s_.value_width();
     return checked_multiply(cells, static_cast<Index>(dtype_bytes(trace_.dtype)), "the trace");
   }
 
@@ -242,11 +245,12 @@ class BlockedAttention final : public Stages {
           n_, first_);
     }
     if (id == Id::position_bias || id == Id::mask_bias || (!softmax_ && id > Id::masked_scores)) return;
-    if (id == Id::head_output && !wanted_.head_output()) return;
+    const bool sum = id == sum_of_values(options_);
+    if (sum && !wanted_.head_output()) return;
     if (id == Id::attn_weights) collect_blocked_rows();
     Tensor rows = id == Id::dropped_weights ? dropped_rows() : stage.compute();
     kept_.at(id).put(rows, n_, first_);
-    if (id == Id::head_output) return;
+    if (sum) return;
     for (const Id earlier : maps)  // nothing reads them any more
       if (earlier < id && !(earlier == Id::scaled_scores && id < Id::full_weights && full_bias_))
         block_.*(tensor_entry(earlier).member) = nullptr;
@@ -301,6 +305,7 @@ class BlockedAttention final : public Stages {
   const bool softmax_, drops_;
   const Index rows_;  // of a block
   const bool masked_;
+  TensorPtr values_;     // (N,G,S′,Dv)
   TensorPtr bias_;       // (N,H,L,S′), or (N,1,L,S′) if it is the same for all heads
   TensorPtr full_bias_;  // the same without the indexer's choice, if full_weights is wanted
   std::map<Id, Kept> kept_;
@@ -326,7 +331,7 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
     return forward_of_checked(inputs, nullptr);
   const Wanted wanted{needed};
   const AttentionSizes sizes = attention_sizes(inputs);
-  const bool module = inputs.options.op == Op::multi_head_attention;
+  const bool module = projects(inputs.options.op);
   const auto trace = begun_trace(inputs);
   add_numbers_of_heads(*trace, nullptr);
   TraceTensors& t = trace->tensors;
@@ -334,15 +339,14 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   ForwardPass pass{t, trace->options, sizes, trace->dtype, cache};
   // Query-key pairs are nearly all of the work.
   std::optional<ProgressPart> part(std::in_place, 0.0, 0.05);
-  if (module) project_and_split(pass);
-  rotate_by_position(pass);
-  append_to_past(pass);
+  make_heads(pass);
   score_keys(pass);
   BlockedAttention attention(*trace, wanted, sizes, block_cells);
   part.emplace(0.05, 0.95, "attn_weights");
   if (wanted.pairs()) attention.run();
   part.emplace(0.95, 1.0);
   if (module && wanted.head_output()) {
+    expand_latent_output(pass);
     merge_and_project(pass);
     add_and_norm(pass);
   } else if (!module) {

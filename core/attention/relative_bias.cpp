@@ -25,8 +25,9 @@ std::string relative_bias_problem(const RelativeBias& bias) {
     return fmt::format("buckets = {}: expected {} to {}{}", bias.buckets, least, most,
                        bias.bidirectional ? ", half of them for keys ahead" : "");
   if (bias.max_distance <= exact_buckets(bias) || bias.max_distance > most)
-    return fmt::format("max_distance = {}: expected more than the {} distances that have a bucket each, at most {}",
-                       bias.max_distance, exact_buckets(bias), most);
+    return fmt::format(
+        "max_distance = {}: expected more than the {} distances that have a bucket each, at most {}",
+        bias.max_distance, exact_buckets(bias), most);
   return "";
 }
 
@@ -37,8 +38,9 @@ Index relative_bucket(const RelativeBias& bias, Index ahead) {
   const Index exact = exact_buckets(bias);
   if (distance < exact) return first + distance;
   // In f32, as the authors compute it: which bucket a distance at an edge is in depends on it.
-  const auto share = std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
-                     static_cast<float>(std::log(static_cast<double>(bias.max_distance) / static_cast<double>(exact)));
+  const auto share =
+      std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
+      static_cast<float>(std::log(static_cast<double>(bias.max_distance) / static_cast<double>(exact)));
   const auto further = static_cast<Index>(share * static_cast<float>(buckets - exact));
   return first + std::min(exact + further, buckets - 1);
 }
@@ -64,7 +66,8 @@ RelativeBiasTable::RelativeBiasTable(const RelativeBias& bias, const Tensor& wei
 
 Tensor position_bias(const RelativeBias& bias, const Tensor& weight, Shape shape, Index keys, Index offset) {
   Tensor result(std::move(shape), weight.dtype());
-  const Index heads = result.shape().size(1), queries = result.shape().size(2), all_keys = result.shape().size(3);
+  const Index heads = result.shape().size(1), queries = result.shape().size(2),
+              all_keys = result.shape().size(3);
   const RelativeBiasTable table(bias, weight, keys + queries);
   dispatch_float(weight.dtype(), [&]<class T>() {
     T* row = result.values<T>().data();
@@ -75,8 +78,8 @@ Tensor position_bias(const RelativeBias& bias, const Tensor& weight, Shape shape
   return result;
 }
 
-Tensor relative_weight_gradient(const RelativeBias& bias, const Tensor& grad_position_bias, const Shape& weight,
-                                Index keys, Index offset) {
+Tensor relative_weight_gradient(const RelativeBias& bias, const Tensor& grad_position_bias,
+                                const Shape& weight, Index keys, Index offset) {
   const Shape& shape = grad_position_bias.shape();
   const Index heads = shape.size(1), queries = shape.size(2), all_keys = shape.size(3);
   std::vector<double> sums(static_cast<std::size_t>(weight.element_count()), 0.0);

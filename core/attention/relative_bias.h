@@ -52,7 +52,7 @@ class RelativeBiasTable {
 Tensor position_bias(const RelativeBias& bias, const Tensor& weight, Shape shape, Index keys, Index offset);
 
 // d weight[b,h]: the sum of d position_bias over the cells of head h whose distance is in bucket b.
-Tensor relative_weight_gradient(const RelativeBias& bias, const Tensor& grad_position_bias, const Shape& weight,
-                                Index keys, Index offset);
+Tensor relative_weight_gradient(const RelativeBias& bias, const Tensor& grad_position_bias,
+                                const Shape& weight, Index keys, Index offset);
 
 }  // namespace headwise

@@ -19,6 +19,7 @@
 #include "core/attention/in_projection.h"
 #include "core/attention/indexer.h"
 #include "core/attention/kept_weights.h"
+#include "core/attention/latent_attention.h"
 #include "core/attention/linear.h"
 #include "core/attention/memory_order.h"
 #include "core/attention/multi_head_attention.h"

@@ -15,7 +15,7 @@ void check_widths(const Shape& shape, const Rotation& rotation) {
   if (shape.rank() < 2)
     throw Error(ExitStatus::usage,
                 {"rotary embedding", "there is no axis of positions", got, "a shape (…,T,D)", ""});
-  if (rotation.count() > shape.size(shape.rank() - 1) / 2)
+  if (rotation.count() > (shape.size(shape.rank() - 1) - rotation.first) / 2)
     throw Error(ExitStatus::usage, {"rotary embedding", "there are more frequencies than pairs of columns",
                                     std::to_string(rotation.count()) + " frequencies for " + got,
                                     "at most D/2 frequencies", "give one frequency for each pair of columns"});
@@ -34,8 +34,8 @@ Tensor rotated(const Tensor& x, const Rotation& rotation, Index first_position, 
   const Eigen::ArrayXXd angles = position * frequencies;  // (T,R/2)
   const Eigen::ArrayXXd cosines = rotation.factor * angles.cos(),
                         sines = rotation.factor * direction * angles.sin();
-  const auto first = Eigen::seqN(0, pairs, rotation.step()),
-             second = Eigen::seqN(rotation.apart(), pairs, rotation.step());
+  const auto first = Eigen::seqN(rotation.first, pairs, rotation.step()),
+             second = Eigen::seqN(rotation.first + rotation.apart(), pairs, rotation.step());
   dispatch_float(x.dtype(), [&]<class T>() {
     auto rows = all_rows<T>(out);
     for (Index row = 0; row < rows.rows(); ++row) {
@@ -67,14 +67,24 @@ std::vector<double> rotary_inverse_frequencies(Index rotary_width, double base) 
 
 std::vector<double> Rotation::numbers() const {
   std::vector<double> numbers = inverse_frequencies;
-  numbers.insert(numbers.end(), {static_cast<double>(pairs), factor});
+  numbers.insert(numbers.end(), {static_cast<double>(pairs), factor, static_cast<double>(first)});
   return numbers;
 }
 
-Rotation rotation_of(const AttentionOptions& options) {
-  return {options.rotary_base ? rotary_inverse_frequencies(options.head_dim, *options.rotary_base)
+Index rotary_width(const AttentionOptions& options) {
+  return is_latent(options) ? options.qk_rope_head_dim.value_or(0) : options.head_dim;
+}
+
+Rotation rotation_of_keys(const AttentionOptions& options) {
+  return {options.rotary_base ? rotary_inverse_frequencies(rotary_width(options), *options.rotary_base)
                               : options.rotary_inverse_frequencies,
           options.rotary_pairs, options.rotary_factor};
+}
+
+Rotation rotation_of(const AttentionOptions& options) {
+  Rotation rotation = rotation_of_keys(options);
+  if (is_latent(options)) rotation.first = options.qk_nope_head_dim.value_or(0);
+  return rotation;
 }
 
 Index rotary_first_query(const AttentionOptions& options, Index queries, Index keys) {

@@ -229,6 +229,23 @@ TensorName first_name(const Trace& trace, TensorName tensor) {
   return tensor;
 }
 
+std::vector<RotaryPiece> rotary_pieces(const Rotation& rotation, Index shift, int column) {
+  const Index pairs = rotation.count(), first = rotation.first;
+  const AxisMap own = axis_of(column, shift);
+  if (rotation.pairs == RotaryPairs::halves)
+    return {{{first, first + pairs}, own, axis_of(column, shift + pairs)},
+            {{first + pairs, first + 2 * pairs}, own, axis_of(column, shift - pairs)}};
+  if (first % 2 == 0) {
+    AxisMap partner = axis_neighbour(column);
+    partner.offset += shift;
+    return {{{first, first + 2 * pairs}, own, partner}};
+  }
+  std::vector<RotaryPiece> pieces;  // no digit of an odd column is its partner's
+  for (Index j = 0; j < 2 * pairs; ++j)
+    pieces.push_back({{first + j, first + j + 1}, own, axis_fixed(first + shift + (j ^ 1))});
+  return pieces;
+}
+
 bool holds_at(const Product& product, std::span<const Index> index) {
   const bool inside = std::ranges::all_of(product.where, [&](const IndexCondition& where) {
     return where.range.contains(index[static_cast<std::size_t>(where.axis)]);

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/trace.h"
 #include "core/tensor/shape.h"
 
@@ -201,6 +202,14 @@ std::vector<Interval> variable_ranges(const Rule& rule, const Product& product);
 // The same ranges, or their parts inside the product's band: one for each row, none of them with an empty
 // column.
 std::vector<std::vector<Interval>> ranges_in_band(const Product& product, const std::vector<Interval>& ranges);
+
+// The columns of a result that is rotated, as pieces: which cell of the source a column is made of beside its
+// partner. The source's column is that of the result + `shift`; `column` is the variable of the last axis.
+struct RotaryPiece {
+  Interval columns;
+  AxisMap own, partner;
+};
+std::vector<RotaryPiece> rotary_pieces(const Rotation& rotation, Index shift, int column);
 
 // Fills in how `rule` combines and which products it has; its result and sizes are already set. A source is
 // named by its role: v reads `value`, even if that is the same array as `key` (declared_rule maps it to

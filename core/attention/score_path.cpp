@@ -17,9 +17,16 @@ struct Names {
 constexpr Names of_queries{Id::q, Id::q_heads, Id::q_normed, Id::q_rotary, {}};
 constexpr Names of_keys{Id::k, Id::k_heads, Id::k_normed, Id::k_rotary, Id::present_key};
 
+std::vector<Id> latent_path(const AttentionOptions& o) {
+  std::vector<Id> ids{Id::q, Id::q_heads};
+  if (has_rotary_embedding(o)) ids.push_back(Id::q_rotary);
+  if (is_absorbed(o)) ids.push_back(Id::q_absorbed);
+  return ids;
+}
+
 std::vector<Id> path(const Names& of, const AttentionOptions& o) {
   std::vector<Id> ids;
-  if (o.op == Op::multi_head_attention) ids.push_back(of.projected);
+  if (projects(o.op)) ids.push_back(of.projected);
   if (o.qk_norm == QkNorm::whole) ids.push_back(of.normed);
   ids.push_back(of.heads);
   if (o.qk_norm == QkNorm::per_head) ids.push_back(of.normed);
@@ -39,16 +46,18 @@ const TensorPtr& factor(const TensorPtr& heads, const TensorPtr& normed, const T
 }  // namespace
 
 std::vector<Id> path_of_queries(const AttentionOptions& options) {
-  return path(of_queries, options);
+  return is_latent(options) ? latent_path(options) : path(of_queries, options);
 }
 
 std::vector<Id> path_of_keys(const AttentionOptions& options) {
+  if (is_latent(options)) return {is_absorbed(options) ? Id::k_absorbed : Id::k_heads};
   return path(of_keys, options);
 }
 
 std::vector<Id> path_of_values(const AttentionOptions& options) {
+  if (is_latent(options)) return {is_absorbed(options) ? Id::compressed_kv : Id::v_heads};
   std::vector<Id> ids{Id::v_heads};
-  if (options.op == Op::multi_head_attention) ids.insert(ids.begin(), Id::v);
+  if (projects(options.op)) ids.insert(ids.begin(), Id::v);
   if (options.past_length) ids.push_back(Id::present_value);
   return ids;
 }
@@ -60,15 +69,22 @@ Id made_of(Id id, const AttentionOptions& options) {
 }
 
 const TensorPtr& queries_of_scores(const TraceTensors& t, const AttentionOptions& options) {
+  if (t.q_absorbed) return t.q_absorbed;
   return factor(t.q_heads, t.q_normed, t.q_rotary, options);
 }
 
 const TensorPtr& keys_of_scores(const TraceTensors& t, const AttentionOptions& options) {
+  if (t.k_absorbed) return t.k_absorbed;
   return t.present_key ? t.present_key : factor(t.k_heads, t.k_normed, t.k_rotary, options);
 }
 
 const TensorPtr& values_of_sum(const TraceTensors& t) {
-  return t.present_value ? t.present_value : t.v_heads;
+  if (t.present_value) return t.present_value;
+  return t.v_heads ? t.v_heads : t.compressed_kv;
+}
+
+Id sum_of_values(const AttentionOptions& options) {
+  return is_absorbed(options) ? Id::latent_output : Id::head_output;
 }
 
 }  // namespace headwise

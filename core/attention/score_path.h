@@ -1,7 +1,8 @@
 // The way of q and of k from their projection to the scores, and of v to the weighted sum, as the options say
 // it: q, q_heads and, where they are asked for, q_normed and q_rotary; keys and values end as present_key and
 // present_value where there is a past. Each tensor is made of the one before it; the last is a factor of the
-// scores, or of the sum.
+// scores, or of the sum. In multi_head_latent_attention keys and values have no way of their own: they are
+// made of a latent, k_heads and v_heads, or k_absorbed and compressed_kv, which is (N,S,C).
 #pragma once
 
 #include <vector>
@@ -25,5 +26,7 @@ const TensorPtr& queries_of_scores(const TraceTensors& tensors, const AttentionO
 const TensorPtr& keys_of_scores(const TraceTensors& tensors, const AttentionOptions& options);
 // Likewise of the weighted sum.
 const TensorPtr& values_of_sum(const TraceTensors& tensors);
+// The sum itself: head_output, or latent_output in the absorbed layout.
+TensorId sum_of_values(const AttentionOptions& options);
 
 }  // namespace headwise

@@ -37,18 +37,68 @@ std::map<TensorId, StageCost> costs_by_stage(const std::vector<std::pair<Id, dou
   return shares;
 }
 
+// Of multi_head_latent_attention, as far as they are worth mentioning.
+std::map<TensorId, StageCost> latent_stage_costs(const AttentionOptions& options, const AttentionSizes& s,
+                                                 bool masked, bool backward) {
+  const double queries = number(s.batch) * number(s.queries), keys = number(s.batch) * number(s.keys);
+  const double scores = queries * number(s.heads) * number(s.all_keys);
+  const double q_width = number(s.heads) * number(s.head_dim), pressed = number(s.latent) + number(s.rope);
+  const double kv_width = number(s.heads) * (number(s.nope) + number(s.v_head_dim));
+  const double out_width = number(s.heads) * number(s.v_head_dim), embed_dim = number(s.embed_dim);
+  const double q_depth = s.query_latent > 0 ? number(s.query_latent) : embed_dim;
+  const double q_a = queries * embed_dim * number(s.query_latent), q = queries * q_depth * q_width,
+               kv_a = keys * number(options.kdim) * pressed, joining = queries * out_width * embed_dim,
+               unpressing =
+                   (s.absorbed ? queries : keys) * number(s.latent) * kv_width / (s.absorbed ? 2.0 : 1.0);
+  const double multiplying = scores * (number(s.score_width()) + copy),
+               adding = scores * (number(s.value_width()) + copy), touching = scores * copy,
+               weighing = scores * (exponential + copy);
+  const double dropping = options.dropout > 0.0 ? scores * (cost_of_random + copy) : 0.0;
+  const Id queries_of = path_of_queries(options).back(), keys_of = path_of_keys(options).back();
+  const Id q_weight = s.query_latent > 0 ? Id::q_b_weight : Id::q_proj_weight;
+  if (!backward)
+    return costs_by_stage({{Id::q_a, q_a},
+                           {Id::q, q},
+                           {Id::kv_a, kv_a},
+                           {s.absorbed ? Id::q_absorbed : Id::kv_b, unpressing},
+                           {Id::scores, multiplying},
+                           {Id::scaled_scores, touching},
+                           {Id::masked_scores, masked ? touching : 0.0},
+                           {Id::lse, weighing},
+                           {Id::attn_weights, weighing},
+                           {Id::dropped_weights, dropping},
+                           {sum_of_values(options), adding},
+                           {s.absorbed ? Id::head_output : Id::concat, s.absorbed ? unpressing : 0.0},
+                           {Id::output, joining}});
+  return costs_by_stage({{Id::concat, joining},
+                         {Id::out_proj_weight, joining},
+                         {Id::dropped_weights, adding},
+                         {Id::masked_scores, weighing},
+                         {Id::scores, touching},
+                         {queries_of, multiplying},
+                         {keys_of, multiplying},
+                         {Id::kv_b_weight, unpressing},
+                         {Id::compressed_kv, s.absorbed ? adding : unpressing},
+                         {q_weight, q},
+                         {Id::q_a_weight, q_a},
+                         {Id::kv_a_weight, kv_a},
+                         {Id::query, q + q_a + kv_a}});
+}
+
 }  // namespace
 
 std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const TraceTensors& tensors,
                                           bool backward) {
   const AttentionSizes s = attention_sizes(options, tensors);
+  if (is_latent(options))
+    return latent_stage_costs(options, s, has_any_mask(options, given_masks(tensors)), backward);
   const double queries = number(s.batch) * number(s.queries), keys = number(s.batch) * number(s.key_rows());
   const double scores = queries * number(s.heads) * number(s.all_keys);
   const double q_width = number(s.heads) * number(s.head_dim),
                k_width = number(s.kv_heads) * number(s.head_dim);
   const double v_width = number(s.kv_heads) * number(s.v_head_dim);
   const double out_width = number(s.heads) * number(s.v_head_dim), embed_dim = number(s.embed_dim);
-  const bool projects = options.op == Op::multi_head_attention;
+  const bool projects = headwise::projects(options.op);
   const bool masked = has_any_mask(options, given_masks(tensors));
   const double projecting_q = queries * embed_dim * q_width,
                projecting_k = keys * number(options.kdim) * k_width,
@@ -184,7 +234,10 @@ bool have_same_projection_parameters(const Trace& before, const AttentionInputs&
                    {&TraceTensors::past_key, &TraceTensors::past_value, &TraceTensors::in_proj_weight,
                     &TraceTensors::q_proj_weight, &TraceTensors::k_proj_weight, &TraceTensors::v_proj_weight,
                     &TraceTensors::in_proj_bias, &TraceTensors::bias_k, &TraceTensors::bias_v,
-                    &TraceTensors::static_k, &TraceTensors::static_v});
+                    &TraceTensors::static_k, &TraceTensors::static_v, &TraceTensors::q_a_weight,
+                    &TraceTensors::q_a_bias, &TraceTensors::q_a_norm_weight, &TraceTensors::q_b_weight,
+                    &TraceTensors::kv_a_weight, &TraceTensors::kv_a_bias, &TraceTensors::kv_a_norm_weight,
+                    &TraceTensors::kv_b_weight});
 }
 
 bool have_same_projections(const Trace& before, const AttentionInputs& inputs) {

@@ -127,9 +127,32 @@ void add_inputs(const Trace& trace, Pictures& pictures) {
   if (t.value != t.query && t.value != t.key) pictures.map(Id::value);
 }
 
+// What q and the keys and values are pressed into, and what they are made of again.
+void add_latents(const Trace& trace, Pictures& pictures) {
+  const bool pressed = trace.options.q_lora_rank.has_value();
+  const Id key = first_name(trace, {Id::key}).id;
+  pictures.product_transposed(Id::q_a, Id::query, Id::q_a_weight);
+  pictures.map(Id::compressed_q, Id::q_a);
+  pictures.product_transposed(Id::q, pressed ? Id::compressed_q : Id::query,
+                              pressed ? Id::q_b_weight : Id::q_proj_weight);
+  pictures.product_transposed(Id::kv_a, key, Id::kv_a_weight);
+  pictures.map(Id::compressed_kv, Id::kv_a);
+  pictures.map(Id::k_rot, Id::kv_a);
+  pictures.product_transposed(Id::kv_b, Id::compressed_kv, Id::kv_b_weight);
+}
+
+// From q and the latents to the factors of the scores.
+void split_latents(Pictures& pictures) {
+  pictures.map(Id::q_heads, Id::q);
+  pictures.map(Id::k_heads, Id::kv_b);
+  pictures.map(Id::v_heads, Id::kv_b);
+  pictures.map(Id::q_rotary, Id::q_heads);
+}
+
 void add_projections(const Trace& trace, Pictures& pictures) {
   const AttentionOptions& o = trace.options;
   const TraceTensors& t = trace.tensors;
+  if (is_latent(o)) return add_latents(trace, pictures);
   const Index q_rows = o.num_heads * o.head_dim;
   const Index k_rows = o.num_kv_heads * o.head_dim;
   const Index v_rows = o.num_kv_heads * o.v_head_dim;
@@ -200,7 +223,8 @@ std::size_t place_of_step(std::span<const Step> shown, Step step) {
 }
 
 std::string_view sign_of_above(const StepPicture& picture) {
-  if (picture.above_transposed || picture.result == Id::head_output) return "·";
+  if (picture.above_transposed || picture.result == Id::head_output || picture.result == Id::latent_output)
+    return "·";
   return picture.result == Id::gated_concat ? "⊙ σ" : "+";
 }
 
@@ -214,7 +238,13 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       add_projections(trace, pictures);
       break;
     case Step::split_heads:
-      if (trace.options.op == Op::multi_head_attention) {
+      if (is_latent(trace.options)) {
+        split_latents(pictures);
+        pictures.map(Id::q_absorbed, made_of(Id::q_absorbed, trace.options));
+        pictures.map(Id::k_absorbed, Id::compressed_kv);
+        break;
+      }
+      if (projects(trace.options.op)) {
         add_made(trace, pictures, {Id::q_heads, Id::k_heads, Id::v_heads});
       }
       if (trace.options.qk_norm != QkNorm::per_head) add_made(trace, pictures, {Id::q_rotary, Id::k_rotary});
@@ -253,7 +283,11 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       if (trace.options.dropout > 0) pictures.map(Id::dropped_weights, Id::attn_weights);
       break;
     case Step::weighted_sum:
-      pictures.map(Id::head_output, weights_of(trace), path_of_values(trace.options).back());
+      if (is_absorbed(trace.options)) pictures.map(Id::latent_output, weights_of(trace), Id::compressed_kv);
+      if (is_absorbed(trace.options))
+        pictures.map(Id::head_output, Id::latent_output);
+      else
+        pictures.map(Id::head_output, weights_of(trace), path_of_values(trace.options).back());
       break;
     case Step::concat:
       pictures.map(Id::concat, Id::head_output);
@@ -277,8 +311,11 @@ Step step_of(TensorId id, const AttentionOptions& options) {
     case Id::in_proj_weight: case Id::q_proj_weight: case Id::k_proj_weight: case Id::v_proj_weight:
     case Id::in_proj_bias: case Id::bias_k: case Id::bias_v: case Id::static_k: case Id::static_v:
     case Id::q: case Id::k: case Id::v:
+    case Id::q_a_weight: case Id::q_a_bias: case Id::q_a_norm_weight: case Id::q_b_weight: case Id::kv_a_weight:
+    case Id::kv_a_bias: case Id::kv_a_norm_weight: case Id::kv_b_weight:
+    case Id::q_a: case Id::compressed_q: case Id::kv_a: case Id::compressed_kv: case Id::k_rot: case Id::kv_b:
       return Step::project;
-    case Id::q_heads: case Id::k_heads: case Id::v_heads:
+    case Id::q_heads: case Id::k_heads: case Id::v_heads: case Id::q_absorbed: case Id::k_absorbed:
       return Step::split_heads;
     case Id::q_rotary: case Id::k_rotary:
       return options.qk_norm == QkNorm::per_head ? Step::normalise : Step::split_heads;
@@ -301,7 +338,7 @@ Step step_of(TensorId id, const AttentionOptions& options) {
     case Id::full_weights:
     case Id::dropped_weights:
       return Step::softmax;
-    case Id::head_output:
+    case Id::head_output: case Id::latent_output:
       return Step::weighted_sum;
     case Id::head_gain: case Id::concat:
       return Step::concat;

@@ -27,9 +27,18 @@ struct TraceTensors {
   TensorPtr k_proj_weight;   // (G·D,kdim)
   TensorPtr v_proj_weight;   // (G·Dv,vdim)
   TensorPtr in_proj_bias;    // (H·D+G·D+G·Dv)
-  TensorPtr q_norm_weight;   // (D), (H,D) or (H·D)   "q_norm.weight", if options.qk_norm is set; null: all 1
-  TensorPtr k_norm_weight;   // (D), (G,D) or (G·D)   "k_norm.weight"
-  TensorPtr sinks;           // (H)            the logit beside each row of a head; null: none
+  // Of multi_head_latent_attention (core/attention/latent_attention.h), under DeepSeek's names
+  TensorPtr q_a_weight;        // (Cq,E)            "q_a_proj.weight", if options.q_lora_rank is set
+  TensorPtr q_a_bias;          // (Cq)              "q_a_proj.bias"
+  TensorPtr q_a_norm_weight;   // (Cq)              "q_a_layernorm.weight"; null: all 1
+  TensorPtr q_b_weight;        // (H·D,Cq)          "q_b_proj.weight"; without q_lora_rank q_proj_weight
+  TensorPtr kv_a_weight;       // (C+R,kdim)        "kv_a_proj_with_mqa.weight"
+  TensorPtr kv_a_bias;         // (C+R)             "kv_a_proj_with_mqa.bias"
+  TensorPtr kv_a_norm_weight;  // (C)               "kv_a_layernorm.weight"; null: all 1
+  TensorPtr kv_b_weight;       // (H·(Dn+Dv),C)     "kv_b_proj.weight": of each head W_UK, then W_UV
+  TensorPtr q_norm_weight;  // (D), (H,D) or (H·D)   "q_norm.weight", if options.qk_norm is set; null: all 1
+  TensorPtr k_norm_weight;  // (D), (G,D) or (G·D)   "k_norm.weight"
+  TensorPtr sinks;          // (H)            the logit beside each row of a head; null: none
   // (buckets,H)    "relative_attention_bias.weight", if options.relative_bias is set
   TensorPtr relative_bias_weight;
   // "indexer.…", if options.indexer is set; only in multi_head_attention
@@ -53,10 +62,18 @@ struct TraceTensors {
   TensorPtr nonpad_kv_seqlen;  // (N), i64       keys from that length on are blocked; its last is the last query's
   TensorPtr head_gain;         // (H)            "heads.gain"
   TensorPtr frozen_weights;  // (N,F,L,S′)     f32 or f64; slice f: the weights of head options.frozen_heads[f]. No gradient
+  // What q is made of in multi_head_latent_attention with q_lora_rank
+  TensorPtr q_a;           // (N,L,Cq)
+  TensorPtr compressed_q;  // (N,L,Cq)       q_a normalised
   // After the input projection, with bias_k / bias_v and the zero row appended
   TensorPtr q;  // (N,L,H·D)
   TensorPtr k;  // (N,S′,G·D)
   TensorPtr v;  // (N,S′,G·Dv)
+  // Of multi_head_latent_attention, which has no k and v
+  TensorPtr kv_a;           // (N,S,C+R)
+  TensorPtr compressed_kv;  // (N,S,C)        its first C columns, normalised: what a cache keeps
+  TensorPtr k_rot;          // (N,1,S,R)      the others, turned by their positions: alike in all heads
+  TensorPtr kv_b;  // (N,S,H·(Dn+Dv))   of each head its keys without R, then its values; expanded only
   // After the split
   TensorPtr q_heads;  // (N,H,L,D)
   TensorPtr k_heads;  // (N,G,S′,D)
@@ -77,6 +94,9 @@ struct TraceTensors {
   TensorPtr indexer_k;        // (N,1,S,W)
   TensorPtr indexer_weights;  // (N,L,Hi)
   TensorPtr indexer_scores;   // (N,L,S)        of the keys that the masks leave, the k largest take part
+  // The absorbed layout of multi_head_latent_attention: one key for all heads; else null
+  TensorPtr q_absorbed;  // (N,H,L,C+R)
+  TensorPtr k_absorbed;  // (N,1,S,C+R)    [compressed_kv ; k_rot]
   // Scaled dot-product attention
   TensorPtr scores;         // (N,H,L,S′)     q·kᵀ, not yet scaled
   TensorPtr scaled_scores;  // (N,H,L,S′)     core/attention/score_scale.h
@@ -90,7 +110,8 @@ struct TraceTensors {
   TensorPtr attn_weights;  // (N,H,L,S′)     after softmax; for a frozen head the frozen weights
   // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
   TensorPtr dropped_weights;
-  TensorPtr head_output;  // (N,H,L,Dv)     dropped_weights · v
+  TensorPtr latent_output;  // (N,H,L,C)      dropped_weights · compressed_kv; absorbed layout only
+  TensorPtr head_output;    // (N,H,L,Dv)     dropped_weights · v
   // Merge and output projection
   TensorPtr concat;  // (N,L,H·Dv)     heads side by side, times the head gains
   // If options.output_gate is set, else null: before σ, and concat times σ of it
@@ -114,17 +135,19 @@ struct TraceTensors {
 // clang-format off
 enum class TensorId : std::uint8_t {
   query, key, value, past_key, past_value,
-  in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, q_norm_weight, k_norm_weight,
-  sinks, relative_bias_weight,
+  in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias,
+  q_a_weight, q_a_bias, q_a_norm_weight, q_b_weight, kv_a_weight, kv_a_bias, kv_a_norm_weight, kv_b_weight,
+  q_norm_weight, k_norm_weight, sinks, relative_bias_weight,
   indexer_wq_b, indexer_wk, indexer_k_norm_weight, indexer_k_norm_bias, indexer_weights_proj,
   bias_k, bias_v, static_k, static_v,
   output_gate_weight, output_gate_bias, out_proj_weight, out_proj_bias,
   attn_mask, key_padding_mask, valid_lens, nonpad_kv_seqlen, head_gain, frozen_weights,
-  q, k, v, q_heads, k_heads, v_heads, q_normed, k_normed, q_rotary, k_rotary, present_key, present_value,
-  indexer_q, indexer_k, indexer_weights, indexer_scores,
+  q_a, compressed_q, q, k, v, kv_a, compressed_kv, k_rot, kv_b, q_heads, k_heads, v_heads, q_normed, k_normed,
+  q_rotary, k_rotary, present_key, present_value,
+  indexer_q, indexer_k, indexer_weights, indexer_scores, q_absorbed, k_absorbed,
   scores, scaled_scores, position_bias, mask_bias, masked_scores, lse, sink_weights, full_weights,
   attn_weights, dropped_weights,
-  head_output, concat, output_gate, gated_concat, output, residual_output, layer_norm_output, attn_output_weights,
+  latent_output, head_output, concat, output_gate, gated_concat, output, residual_output, layer_norm_output, attn_output_weights,
 };
 // clang-format on
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/latent_attention.h"
 #include "core/attention/softmax.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/join.h"
@@ -182,6 +184,28 @@ std::string why_absent(const Trace& trace, TensorName name) {
     return "scaled_dot_product_attention calls query, key and value q_heads, k_heads and v_heads";
   const TensorEntry& entry = tensor_entry(name.id);
   const bool is_mask = entry.role == TensorRole::mask && name.id != TensorId::head_gain;
+  const bool latent = is_latent(trace.options);
+  const auto is_one_of = [&](std::initializer_list<TensorId> ids) {
+    return std::ranges::find(ids, name.id) != ids.end();
+  };
+  using Id = TensorId;
+  if (!latent && (is_latent_parameter(name.id) ||
+                  is_one_of({Id::q_a, Id::compressed_q, Id::kv_a, Id::compressed_kv, Id::k_rot, Id::kv_b,
+                             Id::q_absorbed, Id::k_absorbed, Id::latent_output})))
+    return "only multi_head_latent_attention has it";
+  if (latent && is_one_of({Id::q_absorbed, Id::k_absorbed, Id::latent_output}))
+    return "this scenario makes each head's own keys and values: attention.layout is expanded";
+  if (latent && is_one_of({Id::kv_b, Id::k_heads, Id::v_heads}))
+    return "this scenario makes no head's own keys and values: attention.layout is absorbed";
+  if (latent && is_one_of({Id::q_a, Id::compressed_q, Id::q_a_weight, Id::q_b_weight}))
+    return "this scenario presses keys alone: attention.q_lora_rank is null";
+  if (latent && is_one_of({Id::q_a_norm_weight, Id::kv_a_norm_weight}))
+    return "no weights are given: all are 1";
+  if (latent && is_one_of({Id::q_a_bias, Id::kv_a_bias}))
+    return "this scenario has no biases: attention.bias is false";
+  if (latent && (is_one_of({Id::k, Id::v, Id::k_rotary, Id::k_normed, Id::q_normed}) ||
+                 (entry.role != TensorRole::intermediate && !is_mask && !latent_reads(name.id))))
+    return "multi_head_latent_attention has no such tensor";
   if (name.id == TensorId::frozen_weights) return "no head is frozen: heads.frozen is null";
   if (name.id == TensorId::q_rotary || name.id == TensorId::k_rotary)
     return "this scenario turns nothing by its position: attention.rotary_base is null";

@@ -229,7 +229,7 @@ class Sampler {
 
 SampledAgreement sampled_agreement(const Trace& trace, Index rows) {
   const TraceTensors& t = trace.tensors;
-  const bool there = trace.options.op == Op::multi_head_attention && t.q && t.k && t.v && t.output;
+  const bool there = projects(trace.options.op) && t.q && t.k && t.v && t.output;
   if (!there || trace.dtype != DType::f32 || trace.options.dropout > 0.0 || !trace.options.frozen_heads.empty())
     throw Error(
         ExitStatus::usage,

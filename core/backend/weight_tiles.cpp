@@ -37,7 +37,7 @@ WeightTiles::WeightTiles(TracePtr trace)
       kernels_(fused_kernels()),
       sinks_(sinks_of_heads(trace_->options, trace_->tensors, sizes_.heads)) {
   const TraceTensors& t = trace_->tensors;
-  if (trace_->options.op != Op::multi_head_attention || !t.q || !t.k || t.q->dtype() != DType::f32 ||
+  if (!projects(trace_->options.op) || !t.q || !t.k || t.q->dtype() != DType::f32 ||
       !trace_->options.frozen_heads.empty())
     throw Error(
         ExitStatus::usage,

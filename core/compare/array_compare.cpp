@@ -59,7 +59,7 @@ TensorPtr as_bias(const Tensor& mask, bool true_blocks) {
 // key_padding_mask always blocks where it is True;
 // attn_mask and what is merged from it depend on the operator.
 bool true_blocks(Id id, Op op) {
-  return id == Id::key_padding_mask || op == Op::multi_head_attention;
+  return id == Id::key_padding_mask || projects(op);
 }
 
 // Converts both sides of a mask to the same kind of numbers; says in `reading` what was converted.

@@ -216,7 +216,12 @@ Findings found_causes(const VariantSearch& search, const ArrayComparison& compar
 
 Findings likely_causes(const VariantSearch& search, const ArrayComparison& comparison) {
   if (comparison.first_difference() == nullptr) return {};
-  Findings findings = found_causes(search, comparison);
+  Findings findings;
+  if (is_latent(search.ours.options))
+    findings.facts.emplace_back(
+        "the arrays of multi_head_latent_attention are compared, but causes are not searched for");
+  else
+    findings = found_causes(search, comparison);
   if (!findings.causes.empty()) return findings;
   add_stray_cells(comparison, findings.facts);
   find_next_tensor(search, comparison, findings);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "core/attention/memory_order.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/rules.h"
 #include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
 #include "core/export/code_style.h"
@@ -204,6 +206,9 @@ class Lines {
 
   void inputs();
   void project();
+  void project_latents();
+  void split_latents();
+  void normalise_latent(const std::string& rows, Id weight);
   void split_heads();
   void normalise();
   // The columns of a rotation by positions from `first` on; `width` columns in all.
@@ -289,7 +294,9 @@ void Lines::inputs() {
     constexpr const char* names[]{"query", "key", "value"};
     return set(dialect_("in layout", names[which - ids]), sizes(result_));
   }
-  if (t_.key == t_.query && t_.value == t_.query) {
+  if (is_latent(o_) && t_.key == t_.query) {
+    add("key = query", fmt::format("{}, batch first", sizes(Id::query)));
+  } else if (t_.key == t_.query && t_.value == t_.query) {
     add("key = value = query", fmt::format("{}, batch first", sizes(Id::query)));
   } else if (t_.value == t_.key && t_.key) {
     add("value = key", fmt::format("query {}, key {}", sizes(Id::query), sizes(Id::key)));
@@ -298,7 +305,80 @@ void Lines::inputs() {
   }
 }
 
+// rows divided by their root mean square, times the weights
+void Lines::normalise_latent(const std::string& rows, Id weight) {
+  std::string line = rows + " / " + dialect_("root mean square", rows, number(o_.latent_norm_epsilon));
+  if (trace_.tensor(weight)) line += " * " + code_variable(weight);
+  set(line, sizes(result_));
+}
+
+void Lines::project_latents() {
+  const auto layer = [&](const char* name, Id x, Id weight, std::optional<Id> bias = {}) {
+    set(linear(name, code_variable(x), code_variable(weight),
+               bias && trace_.tensor(*bias) ? code_variable(*bias) : std::string()),
+        fmt::format("{} @ {} → {}", sizes(first_name(trace_, {x}).id), swapped_sizes(weight), sizes(result_)));
+  };
+  switch (result_) {
+    case Id::q_a:
+      return layer("W_DQ", Id::query, Id::q_a_weight, Id::q_a_bias);
+    case Id::compressed_q:
+      return normalise_latent("q_a", Id::q_a_norm_weight);
+    case Id::q:
+      return o_.q_lora_rank ? layer("W_UQ", Id::compressed_q, Id::q_b_weight)
+                            : layer("W_q", Id::query, Id::q_proj_weight);
+    case Id::kv_a:
+      return layer("W_DKV", Id::key, Id::kv_a_weight, Id::kv_a_bias);
+    case Id::compressed_kv:
+      add(fmt::format("latent = kv_a[..., :{}]", sizes_.latent));
+      return normalise_latent("latent", Id::kv_a_norm_weight);
+    case Id::k_rot:
+      set(dialect_("one head", fmt::format("kv_a[..., {}:]", sizes_.latent)),
+          sizes(result_) + ", of all heads");
+      if (const Rotation rotation = rotation_of_keys(o_))
+        turn({code_variable(result_), 0, sizes_.keys, sizes_.rope}, rotation, sizes(result_));
+      return;
+    case Id::kv_b:
+      return layer("W_UKV", Id::compressed_kv, Id::kv_b_weight);
+    default:
+      return;
+  }
+}
+
+void Lines::split_latents() {
+  const Index width = sizes_.nope + sizes_.v_head_dim;
+  const auto of_heads = [&](const char* columns) {
+    return fmt::format("{}[..., {}]", dialect_("split heads", "kv_b", sizes_.keys, sizes_.heads, width),
+                       columns);
+  };
+  const std::string nope = std::to_string(sizes_.nope);
+  switch (result_) {
+    case Id::k_heads:
+      return set(
+          dialect_("side by side", of_heads((":" + nope).c_str()) + ", " + dialect_("for all heads", "k_rot")),
+          sizes(result_));
+    case Id::v_heads:
+      return set(of_heads((nope + ":").c_str()), sizes(result_));
+    case Id::q_absorbed: {
+      const std::string q = code_variable(made_of(result_, o_));
+      add(fmt::format("W_UK = {}[:, :{}]",
+                      dialect_("reshape", "kv_b_proj_weight",
+                               fmt::format("{}, {}, {}", sizes_.heads, width, sizes_.latent)),
+                      nope),
+          "of each head");
+      return set(dialect_("side by side",
+                          dialect_("times head weights", fmt::format("{}[..., :{}]", q, nope), "W_UK") +
+                              fmt::format(", {}[..., {}:]", q, nope)),
+                 sizes(result_));
+    }
+    case Id::k_absorbed:
+      return set(dialect_("side by side", dialect_("one head", "compressed_kv") + ", k_rot"), sizes(result_));
+    default:
+      return;
+  }
+}
+
 void Lines::project() {
+  if (is_latent(o_)) return project_latents();
   const auto pictures = step_pictures(Step::project, trace_);
   const auto found = std::ranges::find(pictures, result_, &StepPicture::result);
   if (found == pictures.end() || !found->left) return;
@@ -329,6 +409,7 @@ void Lines::project() {
 
 void Lines::split_heads() {
   if (result_ == Id::q_rotary || result_ == Id::k_rotary) return turn();
+  if (is_latent(o_) && result_ != Id::q_heads) return split_latents();
   const Id from = made_of(result_, o_);
   if (!trace_.tensor(result_) || !trace_.tensor(from)) return;
   const auto s = trace_.tensor(result_)->shape().sizes();  // (N,H,T,D)
@@ -365,12 +446,13 @@ void Lines::turn() {
        rotation_of(o_), sizes(result_));
 }
 
+// The columns of `of`, from rotation.first on.
 void Lines::turn(const Turn& of, const Rotation& rotation, const std::string& comment) {
   const auto& [heads, first, positions, width] = of;
-  const Index pairs = rotation.count();
+  const Index pairs = rotation.count(), begin = rotation.first, end = begin + 2 * pairs;
   const std::string frequencies =
       o_.rotary_base ? fmt::format("{} ** (-{} / {})", number(*o_.rotary_base),
-                                   dialect_("range by", 0, sizes_.head_dim, 2), sizes_.head_dim)
+                                   dialect_("range by", 0, rotary_width(o_), 2), rotary_width(o_))
                      : dialect_("doubles", join(rotation.inverse_frequencies, ", "));
   add(fmt::format("theta = {}[:, None] * {}", dialect_("range", first, first + positions), frequencies),
       fmt::format("({},{}), a position's angles", positions, pairs));
@@ -383,15 +465,18 @@ void Lines::turn(const Turn& of, const Rotation& rotation, const std::string& co
   add(fmt::format("cos, sin = {}, {}", of_theta("cosine"), of_theta("sine")));
   std::string made = "a * cos - b * sin, b * cos + a * sin";
   if (rotation.pairs == RotaryPairs::halves) {
-    add(fmt::format("a, b = {0}[..., :{1}], {0}[..., {1}:{2}]", heads, pairs, 2 * pairs),
+    add(fmt::format("a, b = {0}[..., {3}:{1}], {0}[..., {1}:{2}]", heads, begin + pairs, end,
+                    begin == 0 ? "" : std::to_string(begin)),
         fmt::format("column j is turned with column j + {}", pairs));
   } else {
-    add(fmt::format("a, b = {0}[..., 0:{1}:2], {0}[..., 1:{1}:2]", heads, 2 * pairs),
-        "column 2j is turned with column 2j + 1");
+    add(fmt::format("a, b = {0}[..., {2}:{1}:2], {0}[..., {3}:{1}:2]", heads, end, begin, begin + 1),
+        begin % 2 == 0 ? "column 2j is turned with column 2j + 1"
+                       : "column 2j + 1 is turned with column 2j + 2");
     made = dialect_("alternating", made, heads, 2 * pairs);
   }
-  const bool is_part = 2 * pairs < width;
-  if (is_part) made += fmt::format(", {}[..., {}:]", heads, 2 * pairs);
+  const bool is_part = begin > 0 || end < width;
+  if (begin > 0) made = fmt::format("{}[..., :{}], {}", heads, begin, made);
+  if (end < width) made += fmt::format(", {}[..., {}:]", heads, end);
   const bool joined = is_part || rotation.pairs == RotaryPairs::halves;
   set(joined ? dialect_("side by side", made) : made, comment);
 }
@@ -512,6 +597,19 @@ void Lines::softmax() {
 void Lines::weighted_sum() {
   if (!t_.head_output) return;
   const Id values = path_of_values(o_).back();
+  if (result_ == Id::head_output && is_absorbed(o_)) {
+    add(fmt::format(
+            "W_UV = {}[:, {}:]",
+            dialect_("reshape", "kv_b_proj_weight",
+                     fmt::format("{}, {}, {}", sizes_.heads, sizes_.nope + sizes_.v_head_dim, sizes_.latent)),
+            sizes_.nope),
+        "of each head");
+    return set(dialect_("times head weights transposed", "latent_output", "W_UV"), sizes(result_));
+  }
+  if (result_ == Id::latent_output)
+    return set(dialect_("weighted sum", o_.dropout > 0 ? "dropped_weights" : "attn_weights",
+                        dialect_("one head", code_variable(values))),
+               sizes(result_));
   set(dialect_("weighted sum", o_.dropout > 0 ? "dropped_weights" : "attn_weights", code_variable(values)),
       fmt::format("{} @ {} → {}", sizes(Id::dropped_weights), sizes(values), sizes(Id::head_output)));
 }

@@ -36,7 +36,7 @@ std::vector<std::string> missing_options(const Trace& trace, const AttentionSize
   lacks(trace.tensors.sinks && o.sink.empty(), "sink");
   lacks(has_rotary_embedding(o), "rotary position embedding");
   lacks(o.past_length.has_value(), "a past");
-  if (o.op == Op::multi_head_attention) {
+  if (projects(o.op)) {
     lacks(o.scale.has_value(), "scale");
     lacks(s.kv_heads != s.heads, "num_kv_heads");
     lacks(s.head_dim * s.heads != s.embed_dim || s.v_head_dim * s.heads != s.embed_dim, "head_dim");
@@ -90,6 +90,7 @@ std::string sdpa_call(const Trace& trace, const AttentionSizes& s) {
 std::string own_function_text(const Trace& trace) {
   const AttentionSizes s = attention_sizes(trace.options, trace.tensors);
   const bool sdpa = trace.options.op == Op::scaled_dot_product_attention;
+  if (is_latent(trace.options)) return "\n# PyTorch has no function for latent attention.\n";
   const char* name = sdpa ? "F.scaled_dot_product_attention" : "F.multi_head_attention_forward";
   const std::vector<std::string> missing = missing_options(trace, s);
   if (!missing.empty()) return fmt::format("\n# {} has no {}.\n", name, join(missing, ", "));
@@ -216,7 +217,7 @@ std::string arrays_text(const Trace& trace, CodeStyle style, const std::string& 
         arrays_file.empty() ? python_array(*array.tensor) : fmt::format("arrays[\"{}\"]", array.name);
     text += fmt::format("{} = {}\n", variable(array.name), wrapped(expression));
   }
-  if (trace.options.op == Op::multi_head_attention) {
+  if (projects(trace.options.op)) {
     for (std::size_t i = 1; i < 3; ++i) {
       const std::string name = array_name(trace, i);
       if (name != input_names[i]) text += fmt::format("{} = {}\n", input_names[i], name);
@@ -244,9 +245,16 @@ std::string layers_text(const Trace& trace) {
     layer(name, t.in_proj_weight ? "in_proj_weight" + range : std::string(own),
           t.in_proj_bias ? "in_proj_bias" + range : std::string());
   };
-  projection("W_q", "q_proj_weight", 0, q_rows, true);
-  projection("W_k", "k_proj_weight", q_rows, k_rows, !t.static_k);
-  projection("W_v", "v_proj_weight", q_rows + k_rows, v_rows, !t.static_v);
+  if (is_latent(trace.options)) {
+    if (t.q_a_weight) layer("W_DQ", "q_a_proj_weight", t.q_a_bias ? "q_a_proj_bias" : "");
+    layer(t.q_a_weight ? "W_UQ" : "W_q", t.q_a_weight ? "q_b_proj_weight" : "q_proj_weight", "");
+    layer("W_DKV", "kv_a_proj_with_mqa_weight", t.kv_a_bias ? "kv_a_proj_with_mqa_bias" : "");
+    if (t.kv_b) layer("W_UKV", "kv_b_proj_weight", "");
+  } else {
+    projection("W_q", "q_proj_weight", 0, q_rows, true);
+    projection("W_k", "k_proj_weight", q_rows, k_rows, !t.static_k);
+    projection("W_v", "v_proj_weight", q_rows + k_rows, v_rows, !t.static_v);
+  }
   if (t.output_gate_weight) layer("W_g", "output_gate_weight", t.output_gate_bias ? "output_gate_bias" : "");
   layer("W_o", "out_proj_weight", t.out_proj_bias ? "out_proj_bias" : "");
   return text + "torch.set_grad_enabled(False)\n";
@@ -316,12 +324,13 @@ std::string program_text(const Trace& trace, CodeStyle style, const std::string&
       "# {} in {}, step by step, as Headwise computed it.\n"
       "# Run it to print the output; give it a file name to save every tensor there: python3 THIS.py "
       "tensors.npz\n",
-      trace.options.op == Op::multi_head_attention ? "Multi-head attention" : "Scaled dot-product attention",
+      is_latent(trace.options)     ? "Multi-head latent attention"
+      : projects(trace.options.op) ? "Multi-head attention"
+                                   : "Scaled dot-product attention",
       code_style_name(style));
   text += prelude(trace, style, arrays_file.empty());
   text += arrays_text(trace, style, arrays_file);
-  if (style == CodeStyle::d2l && trace.options.op == Op::multi_head_attention)
-    text += "\n# The layers\n" + layers_text(trace);
+  if (style == CodeStyle::d2l && projects(trace.options.op)) text += "\n# The layers\n" + layers_text(trace);
   text += steps.text;
 
   text += numpy ? "\nnp.set_printoptions(precision=8, suppress=True, linewidth=140, threshold=100_000)\n"

@@ -66,12 +66,20 @@ double attention_flops(const AttentionInputs& inputs) {
   for (Index n = 0; n < s.batch; ++n)
     for (Index query = 0; query < s.queries; ++query)
       pairs += static_cast<double>(visible_keys(inputs, s, n, query));
-  double flops = 2.0 * pairs * static_cast<double>(s.heads * (s.head_dim + s.v_head_dim));
-  if (inputs.options.op != Op::multi_head_attention) return flops;
+  double flops = 2.0 * pairs * static_cast<double>(s.heads * (s.score_width() + s.value_width()));
+  if (!projects(inputs.options.op)) return flops;
   const TraceTensors& t = inputs.tensors;
   const auto product = [&](Index tokens, Index depth, Index features) {
     flops += 2.0 * static_cast<double>(s.batch * tokens) * static_cast<double>(depth * features);
   };
+  if (is_latent(inputs.options)) {
+    product(s.queries, s.embed_dim, s.query_latent > 0 ? s.query_latent : s.heads * s.head_dim);
+    if (s.query_latent > 0) product(s.queries, s.query_latent, s.heads * s.head_dim);
+    product(s.keys, inputs.options.kdim, s.latent + s.rope);
+    product(s.absorbed ? s.queries : s.keys, s.latent, s.heads * (s.nope + s.v_head_dim));
+    product(s.queries, s.heads * s.v_head_dim, s.embed_dim);
+    return flops;
+  }
   product(s.queries, s.embed_dim, s.heads * s.head_dim);
   if (!t.static_k) product(s.new_keys(), t.key->shape().size(2), s.kv_heads * s.head_dim);
   if (!t.static_v) product(s.new_keys(), t.value->shape().size(2), s.kv_heads * s.v_head_dim);
@@ -88,7 +96,7 @@ double difference_from_reference(const AttentionInputs& inputs, const Tensor& ou
   // If there are as many keys as queries, the last ones keep their positions under the other alignment.
   const bool last = s.queries == s.keys;
   const Index first = last ? s.queries - sampled_queries : 0;
-  const bool module = inputs.options.op == Op::multi_head_attention;
+  const bool module = projects(inputs.options.op);
   AttentionInputs part = inputs;
   const Index axis = module ? 1 : 2;
   part.tensors.query =

@@ -16,9 +16,11 @@
 #include "core/attention/in_projection.h"
 #include "core/attention/kept_weights.h"
 #include "core/attention/reference_backend.h"
+#include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
 #include "core/fused/fused_attention.h"
+#include "core/fused/fused_latent.h"
 #include "core/fused/fused_layout.h"
 #include "core/fused/fused_projection.h"
 #include "core/fused/fused_row_path.h"
@@ -481,6 +483,42 @@ class FusedForward {
   FusedScratch projecting_{threads_, fused_projection_scratch()};
 };
 
+// What follows the output projection.
+void add_and_norm(TraceTensors& t, const AttentionOptions& options) {
+  if (options.residual) t.residual_output = shared(add_residual(*t.query, *t.output));
+  if (options.layer_norm)
+    t.layer_norm_output = shared(layer_norm(options.residual ? *t.residual_output : *t.output));
+}
+
+TracePtr latent_forward(const std::shared_ptr<Trace>& trace, const AttentionSizes& sizes, int threads,
+                        const FusedRun& run) {
+  add_numbers_of_heads(*trace, nullptr);
+  TraceTensors& t = trace->tensors;
+  const AttentionOptions& options = trace->options;
+  TraceTensors made = t;
+  make_latent_heads(made, options, sizes);
+  LatentHeads heads = latent_heads(made, options, sizes);
+  std::optional<Tensor> weights;
+  if (run.keep_attn_weights) weights = Tensor::unwritten(sizes.scores_shape(), DType::f32);
+  const TensorId id = sum_of_values(options);
+  Tensor sum = Tensor::unwritten(computed_shape(id, options, sizes), DType::f32);
+  FusedForward forward(fused_kernels(), threads, heads.sizes, heads.options, heads.tensors);
+  forward.run_heads(weights ? weights->values<float>().data() : nullptr, sum.values<float>().data());
+  made.*(tensor_entry(id).member) = shared(std::move(sum));
+  make_latent_output(made, options, sizes);
+  if (run.tasks) *run.tasks = forward.tasks();
+  if (run.keep_projections) {
+    t.q = made.q;
+    t.compressed_kv = made.compressed_kv;
+    t.k_rot = made.k_rot;
+  }
+  if (weights) keep_attn_weights(t, options, *std::move(weights));
+  if (run.keep_head_output) t.head_output = made.head_output;
+  t.output = made.output;
+  add_and_norm(t, options);
+  return trace;
+}
+
 }  // namespace
 
 std::string fused_refusal(const AttentionInputs& inputs) {
@@ -498,7 +536,8 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   const auto trace = begun_trace(inputs);
   TraceTensors& t = trace->tensors;
   const AttentionOptions& options = trace->options;
-  const bool module = options.op == Op::multi_head_attention;
+  if (is_latent(options)) return latent_forward(trace, sizes, threads, run);
+  const bool module = projects(options.op);
   const Shape heads_shape = computed_shape(TensorId::head_output, options, sizes);
   FusedTakeover kept;
   if (module) kept = fused_takeover(run.before.get(), inputs, run.keep_attn_weights);
@@ -539,9 +578,7 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
     return trace;
   }
   if (output) t.output = shared(*std::move(output));
-  if (options.residual) t.residual_output = shared(add_residual(*t.query, *t.output));
-  if (options.layer_norm)
-    t.layer_norm_output = shared(layer_norm(options.residual ? *t.residual_output : *t.output));
+  add_and_norm(t, options);
   return trace;
 }
 

@@ -122,7 +122,7 @@ void RowMasks::fill_others(Index n, Index h, Index query, Index from, Index to, 
   std::fill_n(bias, to - from, 0.0f);
   to = std::min(to, keys_);  // appended keys get 0
   if (view_) {
-    const bool true_blocks = options_.op == Op::multi_head_attention;
+    const bool true_blocks = projects(options_.op);
     const Index given_to = std::clamp(view_->keys, from, to);
     const Index first = n * view_->step_n + h * view_->step_h + query * view_->step_l + from * view_->step_s;
     add_mask(*given_.attn_mask, first, view_->step_s, given_to - from, true_blocks, bias);

@@ -19,6 +19,7 @@ namespace headwise {
 std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits) {
   if (std::string reason = f32_backend_refusal(inputs, "gl"); !reason.empty()) return reason;
   if (inputs.options.indexer) return "the gl backend does not choose keys by an indexer (indexer)";
+  if (is_latent(inputs.options)) return "the gl backend does not compute multi_head_latent_attention (op)";
   const AttentionSizes s = attention_sizes(inputs);
   if (std::string reason = gpu_attention_refusal(s, limits); !reason.empty()) return reason;
   if (const Index pairs = rotation_of(resolved_options(inputs)).count(); pairs > 0) {

@@ -75,7 +75,7 @@ std::span<const float> numbers_of(const Tensor& tensor) {
 // The gains of a module's heads; empty: all 1.
 std::vector<float> gains_of(const AttentionOptions& options, const TraceTensors& t) {
   std::vector<float> gains;
-  if (options.op != Op::multi_head_attention) return gains;
+  if (!projects(options.op)) return gains;
   for (Index h = 0; t.head_gain && h < t.head_gain->size(); ++h)
     gains.push_back(static_cast<float>(t.head_gain->flat(h)));
   if (!t.head_gain)

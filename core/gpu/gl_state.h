@@ -24,7 +24,7 @@ struct ChangedInputs {
 struct GlForward::State {
   State(const AttentionInputs& inputs, const GlRun& asked);
 
-  bool is_module() const { return trace->options.op == Op::multi_head_attention; }
+  bool is_module() const { return projects(trace->options.op); }
   // Switches to these inputs. Arrays that are no longer among them are released from the GPU.
   void take_over(const AttentionInputs& inputs);
   // Allocates GPU memory for results, and the masks.

@@ -172,7 +172,7 @@ void GpuMasks::put_attn_mask(const Tensor& mask) {
     return;
   }
   attn_mask_kind_ = 1;
-  const bool true_blocks = options_.op == Op::multi_head_attention;
+  const bool true_blocks = projects(options_.op);
   const auto cells = mask.values<std::uint8_t>();
   bits_.assign((cells.size() + 31) / 32, 0);
   for (std::size_t i = 0; i < cells.size(); ++i)

@@ -285,6 +285,11 @@ WideHead one_wide_head(const AttentionInputs& inputs) {
   const AttentionOptions o = resolved_options(inputs);
   WideHead wide;
   wide.inputs = inputs;
+  if (is_latent(o)) {
+    wide.impossible_reason =
+        "each head makes its keys and values of one latent, and a wide head would make other ones of it";
+    return wide;
+  }
   AttentionOptions& wide_options = wide.inputs.options;
   TraceTensors& t = wide.inputs.tensors;
   wide_options.head_dim = s.heads * s.head_dim;

@@ -198,6 +198,14 @@ LayoutComparison compare_layouts(const Trace& trace) {
     comparison.sentences = {comparison.not_asked};
     return comparison;
   }
+  if (is_latent(trace.options)) {
+    comparison.not_asked =
+        "multi_head_latent_attention makes its keys and values of a latent: it has no W_q, W_k and W_v that "
+        "could be "
+        "packed.";
+    comparison.sentences = {comparison.not_asked};
+    return comparison;
+  }
   const LayoutRun run(trace);
   std::optional<Outcome> first;
   for (std::size_t i = 0; i < layouts.size(); ++i) comparison.layouts[i] = answer_for(layouts[i], run, first);

@@ -32,11 +32,12 @@ struct LookupRow {
     inside("head", head, shape.size(1));
     inside("query", query, shape.size(2));
   }
-  Index keys() const { return trace.tensors.masked_scores->shape().size(3); }    // S′
-  Index width() const { return values_of_sum(trace.tensors)->shape().size(3); }  // Dv
+  Index keys() const { return trace.tensors.masked_scores->shape().size(3); }           // S′
+  Index width() const { return values_of_sum(trace.tensors)->shape().sizes().back(); }  // Dv
   double score(Index key) const { return trace.tensors.masked_scores->at({batch, head, query, key}); }
   double value(Index key, Index w) const {
     const Tensor& v = *values_of_sum(trace.tensors);
+    if (v.shape().rank() == 3) return v.at({batch, key, w});  // a latent
     const Index heads = trace.tensors.masked_scores->shape().size(1);
     return v.at({batch, kv_head_of(head, heads, v.shape().size(1)), key, w});
   }

@@ -24,20 +24,36 @@ Index added(Index a, Index b) {
   return sum;
 }
 
+// From query and key to the factors of the scores.
+template <class Product>
+void count_latents(const AttentionSizes& s, Index key_width, const std::string& kdim, const Product& product) {
+  const Index kv_rows = multiplied({s.heads, added(s.nope, s.v_head_dim)}), pressed = added(s.latent, s.rope);
+  if (s.query_latent > 0)
+    product(TensorId::q_a, "nle,fe->nlf", "N·L·E·Cq", {s.batch, s.queries, s.embed_dim, s.query_latent});
+  product(TensorId::q, "nle,fe->nlf", s.query_latent > 0 ? "N·L·Cq·H·D" : "N·L·E·H·D",
+          {s.batch, s.queries, s.query_latent > 0 ? s.query_latent : s.embed_dim, s.heads, s.head_dim});
+  product(TensorId::kv_a, "nse,fe->nsf", "N·S·" + kdim + "·(C+R)", {s.batch, s.keys, key_width, pressed});
+  if (s.absorbed)
+    product(TensorId::q_absorbed, "nhld,hdc->nhlc", "N·H·L·Dn·C",
+            {s.batch, s.heads, s.queries, s.nope, s.latent});
+  else
+    product(TensorId::kv_b, "nsc,fc->nsf", "N·S·C·H·(Dn+Dv)", {s.batch, s.keys, s.latent, kv_rows});
+}
+
 }  // namespace
 
 OperationCounts operation_counts(const AttentionInputs& inputs) {
   const AttentionSizes s = attention_sizes(inputs);
   const AttentionOptions& o = inputs.options;
   const TraceTensors& t = inputs.tensors;
-  const bool projects = o.op == Op::multi_head_attention;
+  const bool module = projects(o.op);
   const bool grouped = s.kv_heads != s.heads;
   // S, S′ if columns are appended, (P+S) with a past; G, or H if each query head has its own key/value head.
   const std::string keys = s.past == 0 ? s.key_axis() : fmt::format("({})", s.key_axis());
   const std::string groups = grouped ? "G" : "H";
   const std::string kdim = o.kdim == s.embed_dim ? "E" : "kdim";
   const std::string vdim = o.vdim == s.embed_dim ? "E" : "vdim";
-  const std::string v_width = s.v_head_dim == s.head_dim ? "D" : "Dv";
+  const std::string v_width = s.v_head_dim == s.head_dim && !is_latent(o) ? "D" : "Dv";
 
   OperationCounts counts;
   const auto product = [&](TensorId result, const char* einsum, std::string letters,
@@ -46,7 +62,9 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
     counts.products.push_back({result, step_of(result), einsum, std::move(letters), multiply_adds});
     counts.multiply_adds = added(counts.multiply_adds, multiply_adds);
   };
-  if (projects) {
+  if (is_latent(o)) {
+    count_latents(s, o.kdim, kdim, product);
+  } else if (module) {
     product(TensorId::q, "nle,fe->nlf", "N·L·E·H·D", {s.batch, s.queries, s.embed_dim, s.heads, s.head_dim});
     if (!t.static_k)
       product(TensorId::k, "nse,fe->nsf", "N·S·" + kdim + "·" + groups + "·D",
@@ -67,16 +85,23 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
     product(TensorId::indexer_scores, "nmld,nsd->nmls", "N·Hi·L·S·W",
             {s.batch, indexer->heads, s.queries, s.keys, indexer->width});
   }
-  product(TensorId::scores, grouped ? "nhld,ngsd->nhls" : "nhld,nhsd->nhls", "N·H·L·" + keys + "·D",
-          {s.batch, s.heads, s.queries, s.all_keys, s.head_dim});
-  product(TensorId::head_output, grouped ? "nhls,ngsw->nhlw" : "nhls,nhsw->nhlw",
-          "N·H·L·" + keys + "·" + v_width, {s.batch, s.heads, s.queries, s.all_keys, s.v_head_dim});
+  const char* const scores = s.absorbed ? "nhld,nsd->nhls" : grouped ? "nhld,ngsd->nhls" : "nhld,nhsd->nhls";
+  product(TensorId::scores, scores, "N·H·L·" + keys + (s.absorbed ? "·(C+R)" : "·D"),
+          {s.batch, s.heads, s.queries, s.all_keys, s.score_width()});
+  if (s.absorbed) {
+    product(TensorId::latent_output, "nhls,nsc->nhlc", "N·H·L·" + keys + "·C",
+            {s.batch, s.heads, s.queries, s.all_keys, s.latent});
+    product(TensorId::head_output, "nhlc,hwc->nhlw", "N·H·L·C·" + v_width,
+            {s.batch, s.heads, s.queries, s.latent, s.v_head_dim});
+  } else
+    product(TensorId::head_output, grouped ? "nhls,ngsw->nhlw" : "nhls,nhsw->nhlw",
+            "N·H·L·" + keys + "·" + v_width, {s.batch, s.heads, s.queries, s.all_keys, s.v_head_dim});
   if (t.output_gate_weight) {
     const Index rows = t.output_gate_weight->shape().size(0);
     product(TensorId::output_gate, "nle,fe->nlf", rows == s.heads ? "N·L·E·H" : "N·L·E·H·" + v_width,
             {s.batch, s.queries, s.embed_dim, rows});
   }
-  if (projects)
+  if (module)
     product(TensorId::output, "nlf,ef->nle", "N·L·H·" + v_width + "·E",
             {s.batch, s.queries, s.heads, s.v_head_dim, s.embed_dim});
   counts.exponentials = multiplied({s.batch, s.heads, s.queries, s.all_keys});

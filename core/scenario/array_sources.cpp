@@ -131,8 +131,7 @@ ArrayFile open_array_file(const std::string& path) {
 }
 
 bool erase_repeated_query(const Scenario& scenario, const GivenArrays& given, GivenArrays& gathered) {
-  if (scenario.op != Op::multi_head_attention || scenario.inputs.source != InputSource::file ||
-      !scenario.inputs.self_attention)
+  if (!projects(scenario.op) || scenario.inputs.source != InputSource::file || !scenario.inputs.self_attention)
     return false;
   const auto is_query = [&](const char* name) {
     const auto query = gathered.find("query"), other = gathered.find(name);
@@ -141,7 +140,8 @@ bool erase_repeated_query(const Scenario& scenario, const GivenArrays& given, Gi
     return ours.dtype() == theirs.dtype() && ours.shape().sizes() == theirs.shape().sizes() &&
            identical(*query->second.tensor(), other->second.tensor()->reshaped(ours.shape()));
   };
-  if (!is_query("key") || !is_query("value")) return false;
+  const bool latent = is_latent(scenario.op);
+  if (!is_query("key") || !(latent ? !gathered.contains("value") : is_query("value"))) return false;
   gathered.erase("key");
   gathered.erase("value");
   return true;
@@ -163,8 +163,7 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
     add_inputs(all, arrays, scenario);
     if (!all.contains("query")) missing(path, "query", arrays, Names(input_names).first(3));
   }
-  if (scenario.op == Op::multi_head_attention && scenario.parameters.source == ParameterSource::file &&
-      scenario.parameters.file) {
+  if (projects(scenario.op) && scenario.parameters.source == ParameterSource::file && scenario.parameters.file) {
     const std::string path = path_of(*scenario.parameters.file);
     const GivenArrays& arrays = arrays_for(path, parameter_array_names());
     // Packed or separate is decided by the higher priority:
@@ -179,7 +178,10 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
       for (const char* name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) parameters.erase(name);
     all.merge(parameters);
     if (!all.contains("out_proj.weight")) missing(path, "out_proj.weight", arrays, parameter_array_names());
-    if (!all.contains("in_proj_weight")) {
+    if (is_latent(scenario.op)) {
+      for (const char* name : {"kv_a_proj_with_mqa.weight", "kv_b_proj.weight"})
+        if (!all.contains(name)) missing(path, name, arrays, parameter_array_names());
+    } else if (!all.contains("in_proj_weight")) {
       for (const char* name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) {
         const bool replaced =
             (name[0] == 'k' && all.contains("static_k")) || (name[0] == 'v' && all.contains("static_v"));
@@ -188,7 +190,7 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
       }
     }
   }
-  if (scenario.op == Op::multi_head_attention && is_of_model(scenario)) {
+  if (projects(scenario.op) && is_of_model(scenario)) {
     GivenArrays parameters = layer_file(scenario, path_of(*scenario.parameters.file), earlier, files).arrays;
     all.merge(parameters);
   }

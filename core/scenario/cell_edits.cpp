@@ -120,7 +120,7 @@ TensorId target_of(std::size_t number, const CellEdit& edit, const ScenarioPlan&
            "edit query, or set inputs.self_attention to false");
   if (plan.value_is_key && id == TensorId::value)
     refuse(number, edit, "value is the same array as key here", "", "", "edit key");
-  if (plan.options.op == Op::multi_head_attention) to_present_layout(id, index, plan);
+  if (projects(plan.options.op)) to_present_layout(id, index, plan);
   return id;
 }
 
@@ -159,7 +159,10 @@ void apply_edits(const Scenario& scenario, const ScenarioPlan& plan, TensorMaker
       for (const Placed& edit : edits) set_cell(edited, edit.number, scenario.edits[edit.number], edit.index);
       return edited;
     });
-    if (id == TensorId::query && plan.self_attention) inputs.tensors.key = inputs.tensors.value = tensor;
+    if (id == TensorId::query && plan.self_attention) {
+      inputs.tensors.key = tensor;
+      if (inputs.tensors.value) inputs.tensors.value = tensor;
+    }
     if (id == TensorId::key && plan.value_is_key) inputs.tensors.value = tensor;
   }
 }

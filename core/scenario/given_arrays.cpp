@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "core/attention/latent_attention.h"
 #include "core/files/element_type.h"
 #include "core/files/input_file.h"
 #include "core/scenario/scenario_plan.h"
@@ -19,7 +20,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 36> names{"query",
+constexpr std::array<std::string_view, 44> names{"query",
                                                  "key",
                                                  "value",
                                                  "past_key",
@@ -32,6 +33,14 @@ constexpr std::array<std::string_view, 36> names{"query",
                                                  "k_proj_weight",
                                                  "v_proj_weight",
                                                  "in_proj_bias",
+                                                 "q_a_proj.weight",
+                                                 "q_a_proj.bias",
+                                                 "q_a_layernorm.weight",
+                                                 "q_b_proj.weight",
+                                                 "kv_a_proj_with_mqa.weight",
+                                                 "kv_a_proj_with_mqa.bias",
+                                                 "kv_a_layernorm.weight",
+                                                 "kv_b_proj.weight",
                                                  "bias_k",
                                                  "bias_v",
                                                  "static_k",
@@ -129,7 +138,7 @@ Shape mask_shape(const Shape& shape, Op op) {
     case 2:
       return renamed(shape, {"L", "S"});
     case 3:
-      return renamed(shape, {op == Op::multi_head_attention ? "N·H" : "H", "L", "S"});
+      return renamed(shape, {projects(op) ? "N·H" : "H", "L", "S"});
     case 4:
       return renamed(shape, {"N", "H", "L", "S"});
     default:
@@ -190,6 +199,14 @@ Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOp
     if (rank != (weight ? 2 : 1)) wrong_rank(name, shape, weight ? "(H·Dv,E) or (H,E)" : "(H·Dv) or (H)");
     const char* const rows = shape.size(0) == o.num_heads && o.v_head_dim != 1 ? "H" : "H·Dv";
     return weight ? renamed(shape, {rows, "E"}) : renamed(shape, {rows});
+  }
+  if (const auto known = find_tensor_name(name); known && is_latent_parameter(known->id)) {
+    const std::string_view letters = tensor_entry(known->id).shape;
+    const std::size_t comma = letters.find(',');
+    if (rank != (comma == std::string_view::npos ? 1 : 2)) wrong_rank(name, shape, std::string(letters));
+    if (rank == 1) return {{std::string(letters.substr(1, letters.size() - 2)), shape.size(0)}};
+    return {{std::string(letters.substr(1, comma - 1)), shape.size(0)},
+            {std::string(letters.substr(comma + 1, letters.size() - comma - 2)), shape.size(1)}};
   }
   if (name == "sinks") {
     if (rank != 1) wrong_rank(name, shape, "(H): one logit a head");
@@ -402,6 +419,8 @@ void collect_parameter_sizes(const SizeCollector& arrays, GivenSizes& sizes) {
   width("output_gate.weight", sizes.embed_dim, "embed_dim");
   width("k_proj_weight", sizes.kdim, "kdim");
   width("v_proj_weight", sizes.vdim, "vdim");
+  width("q_a_proj.weight", sizes.embed_dim, "embed_dim");
+  width("kv_a_proj_with_mqa.weight", sizes.kdim, "kdim");
   for (const char* name : {"out_proj.weight", "out_proj.bias"}) {
     const Tensor* array = arrays.array(name);
     if (array == nullptr) continue;
@@ -472,7 +491,7 @@ void collect_past_sizes(const SizeCollector& arrays, GivenSizes& sizes, bool sdp
 void check_padding_rank(const Tensor& mask, const GivenSizes& sizes, Op op) {
   const Index rank = mask.shape().rank();
   if (rank != 1 && rank != 2) wrong_rank("key_padding_mask", mask.shape(), "(N,S), or (S) unbatched");
-  if (op != Op::multi_head_attention || !sizes.batch || (rank == 1) == sizes.unbatched) return;
+  if (!projects(op) || !sizes.batch || (rank == 1) == sizes.unbatched) return;
   refuse_input("key_padding_mask", "its axes do not match those of the inputs",
                fmt::format("{} beside {}", mask.shape().sizes_text(), sizes.batch->source),
                sizes.unbatched ? "(S), as the inputs are unbatched"
@@ -549,7 +568,7 @@ Tensor given_tensor(const std::string& name, const Tensor& array, const Attentio
   if (array.is_outline()) return Tensor::outline(shape, converts ? dtype : array.dtype());
   const Tensor numbers = converts ? with_dtype(name, array, dtype, notes) : array;
   const bool is_sequence = name == "query" || name == "key" || name == "value" || name == "grad_output";
-  const bool length_first = is_sequence && options.op == Op::multi_head_attention && !batch_first;
+  const bool length_first = is_sequence && projects(options.op) && !batch_first;
   if (!length_first || array.shape().rank() == 2) return numbers.reshaped(shape);
   Tensor moved = Tensor::unwritten(shape, dtype);
   dispatch_float(dtype, [&]<class T>() { copy_batch_first<T>(numbers, moved); });

@@ -270,7 +270,7 @@ void copy_layer_keys(const Scenario& from, Scenario& to, const std::set<std::str
 }
 
 Scenario with_layer_values(const Scenario& scenario) {
-  if (scenario.op != Op::multi_head_attention || !is_of_model(scenario)) return scenario;
+  if (!projects(scenario.op) || !is_of_model(scenario)) return scenario;
   const OpenedLayer opened = opened_layer(scenario);
   if (opened.layer == nullptr || !can_be_computed(*opened.layer)) return scenario;
   const Scenario layer = layer_scenario(opened.path, opened.model->layers(), scenario.parameters.layer);
@@ -291,7 +291,7 @@ Scenario with_layer_values(const Scenario& scenario) {
 
 LayerNotes notes_on_layer(const Scenario& scenario, std::int64_t tokens) {
   LayerNotes notes;
-  if (scenario.op != Op::multi_head_attention || !is_of_model(scenario)) return notes;
+  if (!projects(scenario.op) || !is_of_model(scenario)) return notes;
   const OpenedLayer opened = opened_layer(scenario);
   if (opened.layer == nullptr || !can_be_computed(*opened.layer)) return notes;
   const AttentionLayer layer = layer_of_scenario(scenario, opened.path, opened.model->layers());

@@ -144,7 +144,7 @@ MaskPresetReading read_mask_preset(const std::string& text, Index keys) {
 
 Tensor preset_mask(const MaskPreset& preset, const AttentionOptions& options, Index queries, Index keys,
                    const Tensor* given) {
-  const double blocked_flag = options.op == Op::multi_head_attention ? 1.0 : 0.0;
+  const double blocked_flag = projects(options.op) ? 1.0 : 0.0;
   Tensor mask = given != nullptr ? *given : Tensor({{"L", queries}, {"S", keys}}, DType::boolean);
   const Index offset = causal_offset(options, queries, keys);
   const bool flags = mask.dtype() == DType::boolean;

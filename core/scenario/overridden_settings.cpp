@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t input_count = 8, parameter_count = 22;
+constexpr std::size_t input_count = 8, parameter_count = 30;
 
 std::string drawn(std::string_view distribution, std::uint64_t seed) {
   return fmt::format("drawn at random ({}, seed {})", distribution, seed);
@@ -73,7 +73,7 @@ struct Settled {
   bool self_attention;  // key and value are the query
 
   const AttentionOptions& options() const { return inputs.attention.options; }
-  bool is_module() const { return scenario.op == Op::multi_head_attention; }
+  bool is_module() const { return projects(scenario.op); }
   InputSource source() const { return scenario.inputs.source; }
   ParameterSource parameters() const { return scenario.parameters.source; }
   bool reads_parameters() const {
@@ -123,7 +123,8 @@ Override without_made_inputs(const Settled& s) {
 
 Override without_made_parameters(const Settled& s) {
   if (!s.has_parameters() || s.generates(parameter_array_names())) return {};
-  return by_arrays(s, {"in_proj_weight", "q_proj_weight", "out_proj.weight"}, "parameters.file");
+  return by_arrays(s, {"in_proj_weight", "q_proj_weight", "kv_a_proj_with_mqa.weight", "out_proj.weight"},
+                   "parameters.file");
 }
 
 Override first_of(std::initializer_list<Override> overrides) {
@@ -252,6 +253,8 @@ constexpr auto rows = std::to_array<OverrideRow>({
      }},
     {"parameters.layout",
      [](const Settled& s) {
+       if (is_latent(s.scenario.op))
+         return Override{"op", "multi_head_latent_attention has matrices of its own", "leave it out"};
        const bool packed = s.scenario.parameters.layout == ProjectionLayout::packed,
                   is_packed = s.inputs.attention.tensors.in_proj_weight != nullptr;
        return unless(
@@ -382,7 +385,7 @@ std::vector<std::string> overridden_settings(const Scenario& scenario, const Sce
                                              const WrittenByUser& written) {
   const TraceTensors& t = inputs.attention.tensors;
   const AttentionSizes sizes = attention_sizes(inputs.attention);
-  const bool module = scenario.op == Op::multi_head_attention;
+  const bool module = projects(scenario.op);
   const Settled settled{scenario,
                         inputs,
                         written,

@@ -54,6 +54,13 @@ std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenari
     p.masked_keys = p.past + size;
   };
   const auto follow = [&a](AttentionOptions& p) {
+    if (is_latent(p)) {
+      p.num_kv_heads = is_absorbed(p) ? 1 : p.num_heads;
+      p.head_dim = p.qk_nope_head_dim.value_or(1) + p.qk_rope_head_dim.value_or(1);
+      if (!a.v_head_dim) p.v_head_dim = p.qk_nope_head_dim.value_or(1);
+      if (!a.kdim) p.kdim = p.embed_dim;
+      return;
+    }
     if (!a.num_kv_heads) p.num_kv_heads = p.num_heads;
     if (!a.kdim) p.kdim = p.embed_dim;
     if (!a.vdim) p.vdim = p.embed_dim;
@@ -85,6 +92,17 @@ std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenari
   option("attention.vdim", a.vdim, &AttentionOptions::vdim);
   option("attention.head_dim", a.head_dim, &AttentionOptions::head_dim);
   option("attention.v_head_dim", a.v_head_dim, &AttentionOptions::v_head_dim);
+  const auto latent = [&](const char* path, std::optional<Index> AttentionOptions::*member) {
+    if (o.*member)
+      add(path, o.*member, *(o.*member), [member, follow](Plan& p, Index size) {
+        p.options.*member = size;
+        follow(p.options);
+      });
+  };
+  latent("attention.kv_lora_rank", &AttentionOptions::kv_lora_rank);
+  latent("attention.q_lora_rank", &AttentionOptions::q_lora_rank);
+  latent("attention.qk_nope_head_dim", &AttentionOptions::qk_nope_head_dim);
+  latent("attention.qk_rope_head_dim", &AttentionOptions::qk_rope_head_dim);
   std::ranges::stable_sort(keys, std::ranges::greater(), &SizeKey::size);
   return keys;
 }
@@ -120,7 +138,18 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
       checked_multiply(checked_add(plan.query_length, plan.masked_keys), label_bytes, "labels");
   const Index past = product({plan.batch, o.num_kv_heads, plan.past, checked_add(o.head_dim, o.v_head_dim)});
   Index cells = 0;
-  if (o.op == Op::scaled_dot_product_attention) {
+  if (is_latent(o)) {
+    const Index rank = o.kv_lora_rank.value_or(0), rope = o.qk_rope_head_dim.value_or(0);
+    const Index pressed = o.q_lora_rank.value_or(0), q_rows = product({o.num_heads, o.head_dim});
+    cells = product({plan.batch, plan.query_length, o.embed_dim});
+    if (!plan.self_attention) cells = checked_add(cells, product({plan.batch, plan.key_length, o.kdim}));
+    cells = checked_add(cells, product({q_rows, pressed > 0 ? pressed : o.embed_dim}));
+    cells = checked_add(cells, product({pressed, o.embed_dim}));
+    cells = checked_add(cells, product({checked_add(rank, rope), o.kdim}));
+    const Index kv_rows = product({o.num_heads, checked_add(o.qk_nope_head_dim.value_or(0), o.v_head_dim)});
+    cells = checked_add(cells, product({kv_rows, rank}));
+    cells = checked_add(cells, product({o.embed_dim, o.num_heads, o.v_head_dim}));
+  } else if (o.op == Op::scaled_dot_product_attention) {
     cells = product({plan.batch, o.num_heads, plan.query_length, o.head_dim});
     cells = checked_add(cells, product({plan.batch, o.num_kv_heads, plan.key_length, o.head_dim}));
     cells = checked_add(cells, product({plan.batch, o.num_kv_heads, plan.key_length, o.v_head_dim}));

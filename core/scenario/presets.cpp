@@ -27,6 +27,7 @@ std::span<const unsigned char> preset_sink();
 std::span<const unsigned char> preset_relative_bias();
 std::span<const unsigned char> preset_past();
 std::span<const unsigned char> preset_indexer();
+std::span<const unsigned char> preset_latent();
 }  // namespace embedded
 
 namespace {
@@ -83,7 +84,7 @@ constexpr std::array<Entry, 10> trained_heads{{
 }  // namespace
 
 std::span<const Preset> presets() {
-  static const std::array<Preset, 14> all{{
+  static const std::array<Preset, 15> all{{
       {"welcome",
        "What does “it” stand for?",
        "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
@@ -130,6 +131,11 @@ std::span<const Preset> presets() {
        "an indexer: a small attention of its own chooses the 4 keys that each query looks at, as in "
        "DeepSeek-V3.2",
        text(embedded::preset_indexer())},
+      {"latent", "Keys and values from a latent",
+       "16 numbers for each token, of which all keys and values are made, as in DeepSeek-V3: a cache keeps "
+       "no "
+       "more",
+       text(embedded::preset_latent())},
   }};
   return all;
 }

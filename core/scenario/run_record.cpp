@@ -70,7 +70,7 @@ std::string folder_of(const std::string& path) {
 
 Scenario with_sizes_of(const Scenario& scenario, const AttentionInputs& inputs) {
   const AttentionSizes s = attention_sizes(inputs);
-  const bool module = scenario.op == Op::multi_head_attention;
+  const bool module = projects(scenario.op);
   Scenario sized = scenario;
   AttentionSpec& a = sized.attention;
   const auto size = [](std::optional<std::int64_t>& written, Index follows, Index is) {
@@ -78,12 +78,18 @@ Scenario with_sizes_of(const Scenario& scenario, const AttentionInputs& inputs) 
   };
   if (module) a.embed_dim = s.embed_dim;
   a.num_heads = s.heads;
-  size(a.num_kv_heads, a.num_heads, s.kv_heads);
+  if (is_latent(scenario.op)) {
+    size(a.v_head_dim, s.nope, s.v_head_dim);
+  } else {
+    size(a.num_kv_heads, a.num_heads, s.kv_heads);
+  }
   if (!module && !a.head_dim && a.embed_dim != s.heads * s.head_dim) a.embed_dim = s.heads * s.head_dim;
-  size(a.head_dim, a.embed_dim / std::max<Index>(a.num_heads, 1), s.head_dim);
-  size(a.v_head_dim, s.head_dim, s.v_head_dim);
+  if (!is_latent(scenario.op)) {
+    size(a.head_dim, a.embed_dim / std::max<Index>(a.num_heads, 1), s.head_dim);
+    size(a.v_head_dim, s.head_dim, s.v_head_dim);
+  }
   if (module) size(a.kdim, a.embed_dim, inputs.options.kdim);
-  if (module) size(a.vdim, a.embed_dim, inputs.options.vdim);
+  if (module && !is_latent(scenario.op)) size(a.vdim, a.embed_dim, inputs.options.vdim);
   InputsSpec& i = sized.inputs;
   i.batch = s.batch;
   i.query_length = s.queries;
@@ -167,16 +173,20 @@ Scenario scenario_of_run(const std::string& path, const RunRecord& run, const st
     scenario.inputs.file = file;
     scenario.inputs.batch_first = true;  // as in a trace
     require(has("query") || has("q_heads"), "query");
-    const bool one_array = scenario.op == Op::multi_head_attention && scenario.inputs.self_attention;
+    const bool one_array = projects(scenario.op) && scenario.inputs.self_attention;
     require(one_array || has("key") || has("k_heads"), "key");
-    require(one_array || has("value") || has("v_heads"), "value");
+    require(one_array || is_latent(scenario.op) || has("value") || has("v_heads"), "value");
   }
   if (parameters) {
     scenario.parameters.source = ParameterSource::file;
     scenario.parameters.file = file;
-    require(has("in_proj_weight") || (has("q_proj_weight") && (has("k_proj_weight") || has("static_k")) &&
-                                      (has("v_proj_weight") || has("static_v"))),
-            "in_proj_weight");
+    if (is_latent(scenario.op)) {
+      for (const char* const name : {"kv_a_proj_with_mqa.weight", "kv_b_proj.weight"})
+        require(has(name), name);
+    } else
+      require(has("in_proj_weight") || (has("q_proj_weight") && (has("k_proj_weight") || has("static_k")) &&
+                                        (has("v_proj_weight") || has("static_v"))),
+              "in_proj_weight");
     require(has("out_proj.weight"), "out_proj.weight");
   }
   if (masks) scenario.mask.file = file;

@@ -11,6 +11,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/check_attention_inputs.h"
 #include "core/attention/grad_output.h"
+#include "core/attention/latent_attention.h"
 #include "core/attention/projection_layouts.h"
 #include "core/attention/softmax.h"
 #include "core/attention/trace_warnings.h"
@@ -195,11 +196,13 @@ struct InputBuilder {
                     : input({"query", query, L, "L", sdpa ? "D" : "E", sdpa ? o.head_dim : o.embed_dim,
                              sdpa ? o.num_heads : 0});
     if (plan.self_attention) {
-      t.key = t.value = t.query;
+      t.key = t.query;
+      if (!is_latent(o)) t.value = t.query;
       return;
     }
     t.key =
         input({"key", key, S, "S", sdpa ? "D" : "kdim", sdpa ? o.head_dim : o.kdim, sdpa ? o.num_kv_heads : 0});
+    if (is_latent(o)) return;
     if (plan.value_is_key && given.contains("key"))
       notes.push_back("value was not given: it is the same as key");
     t.value = plan.value_is_key ? t.key
@@ -221,9 +224,14 @@ struct InputBuilder {
     if (TensorPtr tensor = given_or_null(name)) return tensor;
     const ParametersSpec& p = scenario.parameters;
     const AttentionOptions& o = plan.options;
-    const std::string recipe = fmt::format(
-        "{} {} {} {} {} {} {} {} {} {} {}", dtype_name(dtype), choice_name(p.source), choice_name(p.init),
-        p.seed, o.embed_dim, o.kdim, o.vdim, o.num_heads, o.num_kv_heads, o.head_dim, o.v_head_dim);
+    std::string recipe = fmt::format("{} {} {} {} {} {} {} {} {} {} {}", dtype_name(dtype),
+                                     choice_name(p.source), choice_name(p.init), p.seed, o.embed_dim, o.kdim,
+                                     o.vdim, o.num_heads, o.num_kv_heads, o.head_dim, o.v_head_dim);
+    if (is_latent(o))  // in both layouts the same, so that one can be compared with the other
+      recipe = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", dtype_name(dtype), choice_name(p.source),
+                           choice_name(p.init), p.seed, o.embed_dim, o.kdim, o.num_heads,
+                           o.kv_lora_rank.value_or(0), o.q_lora_rank.value_or(0),
+                           o.qk_nope_head_dim.value_or(0), o.qk_rope_head_dim.value_or(0), o.v_head_dim);
     return maker.get(name, recipe, {}, make);
   }
 
@@ -234,9 +242,44 @@ struct InputBuilder {
                : random_projection_weight(which, plan.options, p.init, p.seed, dtype);
   }
 
-  void make_parameters(TraceTensors& t) const {
+  // Those of multi_head_latent_attention before the output projection.
+  void make_latent_parameters(TraceTensors& t) const {
     const AttentionOptions& o = plan.options;
     const ParametersSpec& p = scenario.parameters;
+    const AttentionSizes sizes = attention_sizes(o, t);
+    const auto make = [&](TensorId id) {
+      const TensorEntry& entry = tensor_entry(id);
+      t.*(entry.member) = parameter(
+          entry.name.data(), [&] { return random_latent_weight(id, o, sizes, p.init, p.seed, dtype); });
+    };
+    const auto make_bias = [&](TensorId id) {
+      if (!scenario.attention.bias) return;
+      const TensorEntry& entry = tensor_entry(id);
+      t.*(entry.member) =
+          parameter(entry.name.data(), [&] { return Tensor(computed_shape(id, o, sizes), dtype); });
+    };
+    const bool pressed = o.q_lora_rank.has_value();
+    make(TensorId::kv_a_weight);
+    make_bias(TensorId::kv_a_bias);
+    t.kv_a_norm_weight = given_or_null("kv_a_layernorm.weight");
+    make(TensorId::kv_b_weight);
+    if (pressed) {
+      make(TensorId::q_a_weight);
+      make_bias(TensorId::q_a_bias);
+      t.q_a_norm_weight = given_or_null("q_a_layernorm.weight");
+      make(TensorId::q_b_weight);
+    } else {
+      make(TensorId::q_proj_weight);
+    }
+    for (const char* const name :
+         {"q_a_proj.weight", "q_a_proj.bias", "q_a_layernorm.weight", "q_b_proj.weight"})
+      if (!pressed && given.contains(name))
+        notes.push_back(fmt::format("{} is not used: attention.q_lora_rank is null", name));
+    if (pressed && given.contains("q_proj_weight"))
+      notes.push_back("q_proj_weight is not used: attention.q_lora_rank is set");
+  }
+
+  void make_projections(TraceTensors& t) const {
     const auto separate = [&](const char* name, Projection which) {
       return parameter(name, [this, which] { return projection(which); });
     };
@@ -252,17 +295,23 @@ struct InputBuilder {
       t.k_proj_weight = separate("k_proj_weight", Projection::k);
       t.v_proj_weight = separate("v_proj_weight", Projection::v);
     }
+    if (!scenario.attention.bias) return;
+    const ProjectionRows rows = projection_rows(plan.options);
+    t.in_proj_bias = parameter("in_proj_bias", [&] {
+      return Tensor({{"H·D+G·D+G·Dv", rows.q + rows.k + rows.v}}, dtype);
+    });
+  }
+
+  void make_parameters(TraceTensors& t) const {
+    const AttentionOptions& o = plan.options;
+    const ParametersSpec& p = scenario.parameters;
+    is_latent(o) ? make_latent_parameters(t) : make_projections(t);
     t.out_proj_weight = parameter("out_proj.weight", [&] {
       return p.source == ParameterSource::hand_made ? hand_made_out_weight(o, dtype)
                                                     : random_out_weight(o, p.init, p.seed, dtype);
     });
-    if (scenario.attention.bias) {
-      const ProjectionRows rows = projection_rows(o);
-      t.in_proj_bias = parameter("in_proj_bias", [&] {
-        return Tensor({{"H·D+G·D+G·Dv", rows.q + rows.k + rows.v}}, dtype);
-      });
+    if (scenario.attention.bias)
       t.out_proj_bias = parameter("out_proj.bias", [&] { return Tensor({{"E", o.embed_dim}}, dtype); });
-    }
     if (o.output_gate) {
       t.output_gate_weight =
           parameter("output_gate.weight", [&] { return random_gate_weight(o, p.init, p.seed, dtype); });
@@ -281,6 +330,9 @@ struct InputBuilder {
     if (!o.output_gate)
       for (const char* const name : {"output_gate.weight", "output_gate.bias"})
         unused(name, "attention.output_gate is false");
+    if (is_latent(o)) return;
+    for (const TensorEntry& entry : tensor_entries())
+      if (is_latent_parameter(entry.id)) unused(entry.name.data(), "op is multi_head_attention");
     if (scenario.attention.add_bias_kv || given.contains("bias_k")) {
       t.bias_k = parameter("bias_k", [&] { return random_bias_k(o, p.init, p.seed, dtype); });
       t.bias_v = parameter("bias_v", [&] { return random_bias_v(o, p.init, p.seed, dtype); });
@@ -412,7 +464,7 @@ struct InputBuilder {
     TraceTensors t;
     make_inputs(t);
     make_past(t);
-    if (scenario.op == Op::multi_head_attention && parameters) make_parameters(t);
+    if (projects(scenario.op) && parameters) make_parameters(t);
     make_sinks(t);
     make_relative_bias(t);
     make_indexer(t, parameters);
@@ -425,8 +477,7 @@ struct InputBuilder {
   void describe_heads(std::vector<HeadDescription>& heads) const {
     const bool replaced = given.contains("in_proj_weight") || given.contains("q_proj_weight") ||
                           given.contains("k_proj_weight");
-    if (scenario.op != Op::multi_head_attention || scenario.parameters.source != ParameterSource::hand_made ||
-        replaced) {
+    if (!projects(scenario.op) || scenario.parameters.source != ParameterSource::hand_made || replaced) {
       return;
     }
     heads = describe_hand_made_heads(plan.options.num_heads);
@@ -553,7 +604,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   const Scenario scenario = with_layer_values(asked);
   ScenarioInputs inputs;
   const ArrayFiles* const files = previous ? &previous->files : nullptr;
-  const bool of_model = scenario.op == Op::multi_head_attention && is_of_model(scenario);
+  const bool of_model = projects(scenario.op) && is_of_model(scenario);
   const bool parameters = need.parameters || !scenario.edits.empty();
   if (!parameters && of_model) inputs.layer = layer_of_known_sizes(scenario);
   Scenario gathered = scenario;

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "core/attention/indexer.h"
+#include "core/attention/latent_attention.h"
 #include "core/attention/relative_bias.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/tensor_names.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/overridden_settings.h"
@@ -67,17 +69,19 @@ void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, 
   wrong.check(
       !a.rotary_base || !a.rotary_inverse_frequencies,
       "attention.rotary_base and attention.rotary_inverse_frequencies are both set: set one of them to null");
-  wrong.check(!a.rotary_base || o.head_dim % 2 == 0,
-              fmt::format("attention.rotary_base rotates columns in pairs, but head_dim = {}{} is odd: set "
-                          "attention.head_dim to an even number, or rotary_base to null",
-                          o.head_dim, size_source(sizes.head_dim)),
+  const char* const of_width = is_latent(o) ? "qk_rope_head_dim" : "head_dim";
+  const Index width = rotary_width(o);
+  wrong.check(!a.rotary_base || width % 2 == 0,
+              fmt::format("attention.rotary_base rotates columns in pairs, but {0} = {1}{2} is odd: set "
+                          "attention.{0} to an even number, or rotary_base to null",
+                          of_width, width, size_source(sizes.head_dim)),
               sizes.head_dim.has_value());
   if (a.rotary_inverse_frequencies) {
     const auto count = static_cast<Index>(a.rotary_inverse_frequencies->size());
-    wrong.check(count >= 1 && count <= o.head_dim / 2,
-                fmt::format("attention.rotary_inverse_frequencies has {} numbers, but head_dim = {}{} has {} "
+    wrong.check(count >= 1 && count <= width / 2,
+                fmt::format("attention.rotary_inverse_frequencies has {} numbers, but {} = {}{} has {} "
                             "pairs of columns: write one number per pair, 1 to {} of them",
-                            count, o.head_dim, size_source(sizes.head_dim), o.head_dim / 2, o.head_dim / 2));
+                            count, of_width, width, size_source(sizes.head_dim), width / 2, width / 2));
   }
   const char* unplaced = a.add_bias_kv || given.contains("bias_k") ? "bias_k"
                          : a.add_zero_attn                         ? "add_zero_attn"
@@ -93,13 +97,14 @@ void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, 
 void plan_rotary_scaling(ScenarioPlan& plan, const Scenario& scenario, Contradictions& wrong) {
   const AttentionSpec& a = scenario.attention;
   AttentionOptions& o = plan.options;
-  if (!a.rotary_scaling || !a.rotary_base || o.head_dim % 2 != 0 || o.head_dim == 0) return;
-  const std::string problem = rotary_scaling_problem(*a.rotary_scaling, o.head_dim);
+  const Index width = rotary_width(o);
+  if (!a.rotary_scaling || !a.rotary_base || width % 2 != 0 || width == 0) return;
+  const std::string problem = rotary_scaling_problem(*a.rotary_scaling, width);
   wrong.check(problem.empty(), "attention.rotary_scaling " + problem);
   if (!problem.empty()) return;
   const Index end_of_queries = rotary_first_query(o, plan.query_length, plan.masked_keys) + plan.query_length;
-  const Rotation rotation = scaled_rotation(*a.rotary_scaling, o.head_dim, *a.rotary_base,
-                                            std::max(plan.masked_keys, end_of_queries));
+  const Rotation rotation =
+      scaled_rotation(*a.rotary_scaling, width, *a.rotary_base, std::max(plan.masked_keys, end_of_queries));
   o.rotary_base.reset();
   o.rotary_inverse_frequencies = rotation.inverse_frequencies;
   o.rotary_factor *= rotation.factor;
@@ -161,6 +166,62 @@ Index size_of(const Scenario& scenario, const char* name, const char* letter, co
               const std::optional<SizeFact>& fact, Index follows, const std::optional<SizeFact>& length = {}) {
   if (value && fact && *value != fact->size) disagree(scenario, name, *value, letter, *fact, length);
   return value ? *value : fact ? fact->size : follows;
+}
+
+// H, G, D, Dv of multi_head_latent_attention: they follow from its own sizes.
+void plan_latent_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes) {
+  const AttentionSpec& a = scenario.attention;
+  AttentionOptions& o = plan.options;
+  constexpr Index most_width = std::numeric_limits<Index>::max() / 2;  // larger ones are refused for memory
+  o.num_heads = size_of(scenario, "num_heads", "H", a.num_heads, AttentionSpec{}.num_heads, sizes.num_heads);
+  o.num_kv_heads = is_absorbed(o) ? 1 : o.num_heads;
+  o.head_dim = std::min(a.qk_nope_head_dim.value_or(1), most_width) +
+               std::min(a.qk_rope_head_dim.value_or(1), most_width);
+  o.v_head_dim = a.v_head_dim.value_or(a.qk_nope_head_dim.value_or(1));
+  o.vdim = o.kdim;
+}
+
+// What the operator needs, and what it does not have.
+void check_latent_attention(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
+                            const GivenSizes& sizes, Contradictions& wrong) {
+  const AttentionSpec& a = scenario.attention;
+  const AttentionOptions& o = plan.options;
+  for (const auto& [name, size] : {std::pair("kv_lora_rank", a.kv_lora_rank),
+                                   {"qk_nope_head_dim", a.qk_nope_head_dim},
+                                   {"qk_rope_head_dim", a.qk_rope_head_dim}})
+    wrong.check(
+        size.has_value(),
+        fmt::format("multi_head_latent_attention needs attention.{0}, which is null: set {0} to 1 or more",
+                    name));
+  const auto absent = [&](bool set, const std::string& key, const char* remedy) {
+    wrong.check(!set, fmt::format("multi_head_latent_attention has no {}: {}", key, remedy));
+  };
+  absent(a.num_kv_heads.has_value(), "num_kv_heads", "its heads follow from attention.layout; set it to null");
+  absent(a.head_dim.has_value(), "head_dim",
+         "it is qk_nope_head_dim + qk_rope_head_dim; set those, and head_dim to null");
+  absent(a.vdim.has_value(), "vdim", "keys and values are both made of key; set it to null");
+  absent(a.add_bias_kv, "add_bias_kv", "set it to false");
+  std::vector<const char*> others = set_options(a, not_latent);
+  std::ranges::copy(set_options(scenario.mask, not_latent), std::back_inserter(others));
+  for (const char* const option : others)
+    absent(true, option, "leave it out, or set op to multi_head_attention");
+  absent(plan.past > 0, "past",
+         "its cache would keep latents; leave inputs.past_length, past_key and past_value out");
+  for (const auto& [name, array] : given)
+    if (const auto tensor = find_tensor_name(name);
+        tensor && !tensor->gradient && !latent_reads(tensor->id) &&
+        tensor_entry(tensor->id).role != TensorRole::intermediate && !name.starts_with("past_"))
+      wrong.add(fmt::format("multi_head_latent_attention has no {}: leave it out, or set op to "
+                            "multi_head_attention",
+                            name),
+                true);
+  wrong.check(!plan.self_attention || o.kdim == o.embed_dim,
+              fmt::format("in self-attention key is the query, but kdim = {}{} beside embed_dim = {}{}: set "
+                          "inputs.self_attention to false",
+                          o.kdim, size_source(sizes.kdim), o.embed_dim, size_source(sizes.embed_dim)),
+              sizes.kdim || sizes.embed_dim);
+  wrong.check(scenario.parameters.source != ParameterSource::hand_made,
+              "the hand-made heads are those of multi_head_attention: set parameters.source to \"random\"");
 }
 
 // H, G, D, Dv; E, kdim and vdim are already known. If H does not divide E the head width is 0 and the cause
@@ -253,7 +314,7 @@ void check_multi_head_attention(const ScenarioPlan& plan, const Scenario& scenar
                                 Contradictions& wrong) {
   const AttentionOptions& o = plan.options;
   wrong.check(
-      !plan.self_attention || (o.kdim == o.embed_dim && o.vdim == o.embed_dim),
+      is_latent(o) || !plan.self_attention || (o.kdim == o.embed_dim && o.vdim == o.embed_dim),
       fmt::format("in self-attention key and value are the query, but kdim = {}{} and vdim = {}{} beside "
                   "embed_dim = {}{}: set inputs.self_attention to false",
                   o.kdim, size_source(sizes.kdim), o.vdim, size_source(sizes.vdim), o.embed_dim,
@@ -404,7 +465,7 @@ bool decide_packed(const ScenarioPlan& plan, const Scenario& scenario, const Giv
 }
 
 void check_biases(const Scenario& scenario, const GivenArrays& given, Contradictions& wrong) {
-  for (const char* name : {"in_proj_bias", "out_proj.bias"})
+  for (const char* name : {"in_proj_bias", "q_a_proj.bias", "kv_a_proj_with_mqa.bias", "out_proj.bias"})
     wrong.check(scenario.attention.bias || !given.contains(name),
                 fmt::format("attention.bias is false, but {} is given", name), true);
   const bool bias_k = given.contains("bias_k"), bias_v = given.contains("bias_v");
@@ -531,7 +592,7 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   o.embed_dim = size_of(scenario, "embed_dim", "E", a.embed_dim, AttentionSpec{}.embed_dim, sizes.embed_dim);
   o.kdim = size_of(scenario, "kdim", "kdim", a.kdim, sizes.kdim, o.embed_dim);
   o.vdim = size_of(scenario, "vdim", "vdim", a.vdim, sizes.vdim, o.embed_dim);
-  plan_heads(plan, scenario, sizes, wrong);
+  is_latent(o) ? plan_latent_heads(plan, scenario, sizes) : plan_heads(plan, scenario, sizes, wrong);
   plan_lengths(plan, scenario, sizes, text, wrong);
   const bool bias_row = a.add_bias_kv || given.contains("bias_k");
   const Index appended = sdpa ? 0 : (bias_row ? 1 : 0) + (a.add_zero_attn ? 1 : 0);
@@ -572,6 +633,14 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   }
   check_multi_head_attention(plan, scenario, sizes, wrong);
   check_biases(scenario, given, wrong);
+  if (is_latent(o)) {
+    check_latent_attention(plan, scenario, given, sizes, wrong);
+    wrong.throw_if_any();
+    return plan;
+  }
+  for (const char* const option : set_options(a, latent_only))
+    wrong.add(fmt::format(
+        "multi_head_attention has no {}: set op to multi_head_latent_attention, or leave it out", option));
   plan.packed = decide_packed(plan, scenario, given, wrong);
   plan.value_is_key = !plan.self_attention && !given.contains("value") && o.kdim == o.vdim;
   wrong.throw_if_any();
@@ -582,6 +651,12 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
 void check_scenario(const Scenario& scenario) {
   RangeChecker checker;
   visit_scenario(scenario, checker);
+  if (is_latent(scenario.op) && is_of_model(scenario))
+    throw Error(ExitStatus::usage,
+                {.where = place_of_value(scenario, "op"),
+                 .what = "a model's layer is computed as multi_head_attention",
+                 .got = std::string(choice_name(scenario.op)) + " beside parameters.source \"model\"",
+                 .remedy = "give its parameters as a file, with parameters.source=file, or leave op out"});
 }
 
 }  // namespace headwise

@@ -19,8 +19,10 @@ namespace headwise {
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> choice_names{};
 template <>
-inline constexpr std::array<std::string_view, 2> choice_names<Op>{"multi_head_attention",
-                                                                  "scaled_dot_product_attention"};
+inline constexpr std::array<std::string_view, 3> choice_names<Op>{
+    "multi_head_attention", "scaled_dot_product_attention", "multi_head_latent_attention"};
+template <>
+inline constexpr std::array<std::string_view, 2> choice_names<LatentLayout>{"expanded", "absorbed"};
 template <>
 inline constexpr std::array<std::string_view, 5> choice_names<InputSource>{"random", "ones", "uniform01",
                                                                            "text", "file"};

@@ -22,8 +22,7 @@ void refuse_text(const std::string& key, const std::string& got, const std::stri
 }  // namespace
 
 std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vector<std::string>& notes) {
-  if (scenario.op != Op::multi_head_attention || scenario.inputs.source != InputSource::text ||
-      !is_of_model(scenario))
+  if (!projects(scenario.op) || scenario.inputs.source != InputSource::text || !is_of_model(scenario))
     return nullptr;
   auto input = std::make_shared<ModelInput>();
   input->model = TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));

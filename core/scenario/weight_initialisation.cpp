@@ -123,6 +123,18 @@ Tensor random_out_weight(const AttentionOptions& o, Initialisation init, std::ui
   return made({{"E", o.embed_dim}, {"H·Dv", fan_in}}, dtype, distribution, seed, "out_proj.weight");
 }
 
+Tensor random_latent_weight(TensorId id, const AttentionOptions& o, const AttentionSizes& sizes,
+                            Initialisation init, std::uint64_t seed, DType dtype) {
+  const Shape shape = computed_shape(id, o, sizes);
+  const Index rows = shape.size(0);
+  const bool of_heads = id == TensorId::q_proj_weight || id == TensorId::q_b_weight;
+  const Index head_width = of_heads                      ? o.head_dim
+                           : id == TensorId::kv_b_weight ? sizes.nope + o.v_head_dim
+                                                         : rows;
+  return made(shape, dtype, projection_distribution(init, shape.size(1), rows, head_width), seed,
+              tensor_entry(id).name.data());
+}
+
 Tensor random_gate_weight(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
   const Index rows = checked_multiply(o.num_heads, o.v_head_dim, "output_gate.weight");
   return made({{"H·Dv", rows}, {"E", o.embed_dim}}, dtype,

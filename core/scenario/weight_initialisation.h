@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "core/attention/attention_options.h"
+#include "core/attention/attention_sizes.h"
 #include "core/attention/in_projection.h"
 #include "core/scenario/scenario.h"
 #include "core/tensor/tensor.h"
@@ -30,6 +31,10 @@ ProjectionRows projection_rows(const AttentionOptions& options);
 // (H·D,E), (G·D,kdim) or (G·Dv,vdim): if kdim = vdim = E, rows of the packed matrix.
 Tensor random_projection_weight(Projection which, const AttentionOptions& options, Initialisation init,
                                 std::uint64_t seed, DType dtype);
+// A matrix of multi_head_latent_attention, each a linear layer of its own: its fans are its sizes, and D
+// those of a head's rows of kv_b_proj.weight or of its queries; else the rows themselves.
+Tensor random_latent_weight(TensorId id, const AttentionOptions& options, const AttentionSizes& sizes,
+                            Initialisation init, std::uint64_t seed, DType dtype);
 // The gate's rows, like those of another linear layer of query: "output_gate.weight" (H·Dv,E).
 Tensor random_gate_weight(const AttentionOptions& options, Initialisation init, std::uint64_t seed,
                           DType dtype);

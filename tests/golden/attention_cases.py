@@ -265,6 +265,30 @@ def named_cases():
                amplitude=1.0, keep=["output", "attn_output_weights", "grad.query", "grad.out_proj.bias"])
 
 
+def latent_cases(rng):
+    """multi_head_latent_attention, each in both layouts."""
+    turned = dict(rotary_base=100.0, rotary_pairs="neighbours")
+    padding = torch.tensor([[0, 0, 0, 1], [0, 0, 1, 1]], dtype=torch.bool)
+    for layout in ("expanded", "absorbed"):
+        mla = lambda **o: dict(dict(op="multi_head_latent_attention", layout=layout, num_heads=2, embed_dim=8, kv_lora_rank=5, qk_nope_head_dim=3,
+                                    qk_rope_head_dim=2), **o)
+        case = lambda name, **rest: Case(f"latent, {layout}: {name}", **rest)
+        yield case("nothing else", options=mla())
+        yield case("self-attention, causal, with RoPE", S=3, self_attention=True, norm_weights="C", options=mla(is_causal=True, **turned))
+        yield case("a compressed query, no biases", bias=False, norm_weights="C", options=mla(q_lora_rank=4, **turned))
+        yield case("a compressed query, self-attention, halves", S=3, self_attention=True,
+                   options=mla(q_lora_rank=3, rotary_base=10.0, qk_rope_head_dim=4, qk_nope_head_dim=2, rotary_factor=1.3, causal_alignment="bottom_right"))
+        yield case("wide values, kdim of its own, three heads", norm_weights="C",
+                   options=mla(num_heads=3, v_head_dim=4, kdim=5, qk_nope_head_dim=1, qk_rope_head_dim=3, rotary_inverse_frequencies=[0.7]))
+        yield case("masks, gains, a gate and what follows", gate="H·Dv", masks={"key_padding_mask": padding, "attn_mask": floats(rng, (3, 4), 0.2)},
+                   options=mla(head_gain=[0.5, -2.0], output_gate=True, residual=True, layer_norm=True, latent_norm_epsilon=0.5, **turned))
+        yield case("sinks, softcap, a scale, ALiBi and dropout", sinks=2.0, gate="H",
+                   options=mla(softcap=2.0, scale=0.7, temperature=2.0, alibi=True, dropout=0.3, dropout_seed=4, output_gate=True,
+                               average_attn_weights=False, q_lora_rank=4))
+        yield case("a relative bias and a window", relative=1.0,
+                   options=mla(relative_bias=dict(buckets=4, max_distance=3, bidirectional=True), window_left=1, **turned))
+
+
 def drawn_case(rng, number):
     """Any options together."""
     pick, chance = rng.choice, lambda share: rng.random() < share

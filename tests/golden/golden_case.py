@@ -55,6 +55,8 @@ class Case:
             self.random["value"] = ((N, G, S, Dv), amplitude)
             self.given.update(special or {})
             return
+        if o["op"] == "multi_head_latent_attention":
+            return self.latent(N, L, S, bias, special, amplitude, weight_amplitude, norm_weights, gate)
         if separate is None:
             separate = o["kdim"] != E or o["vdim"] != E
         rows = [H * D, G * D, G * Dv]
@@ -93,12 +95,41 @@ class Case:
             self.given["heads.gain"] = torch.tensor(o["head_gain"])
         self.given.update(special or {})
 
+    def latent(self, N, L, S, bias, special, amplitude, weight_amplitude, norm_weights, gate):
+        """What multi_head_latent_attention reads, under DeepSeek's names."""
+        o = self.options
+        H, D, Dv, E, C, Cq, R = (o[n] for n in ("num_heads", "head_dim", "v_head_dim", "embed_dim", "kv_lora_rank", "q_lora_rank", "qk_rope_head_dim"))
+        self.random["query"] = ((N, L, E), amplitude)
+        if not self.self_attention:
+            self.random["key"] = ((N, S, o["kdim"]), amplitude)
+        matrices = {"kv_a_proj_with_mqa.weight": (C + R, o["kdim"]), "kv_b_proj.weight": (H * (o["qk_nope_head_dim"] + Dv), C),
+                    "out_proj.weight": (E, H * Dv)}
+        rows = {"kv_a_proj_with_mqa.bias": C + R, "out_proj.bias": E}
+        norms = {"kv_a_layernorm.weight": C}
+        if Cq:
+            matrices.update({"q_a_proj.weight": (Cq, E), "q_b_proj.weight": (H * D, Cq)})
+            rows["q_a_proj.bias"] = Cq
+            norms["q_a_layernorm.weight"] = Cq
+        else:
+            matrices["q_proj_weight"] = (H * D, E)
+        if gate:
+            matrices["output_gate.weight"] = ({"H": H, "H·Dv": H * Dv}[gate], E)
+        for name, shape in matrices.items():
+            self.random[name] = (shape, weight_amplitude)
+        for name, size in {**(rows if bias else {}), **(norms if norm_weights else {})}.items():
+            self.random[name] = ((size,), 1.0)
+        if o["head_gain"]:
+            self.given["heads.gain"] = torch.tensor(o["head_gain"])
+        self.given.update(special or {})
+
     def arrays(self, seed):
         a = {n: random_array(seed, n, shape, amplitude) for n, (shape, amplitude) in self.random.items()}
         for name, value in self.given.items():
             a[name] = value(a[name]) if callable(value) else value
         if self.self_attention:
-            a["key"] = a["value"] = a["query"]
+            a["key"] = a["query"]
+            if self.options["op"] == "multi_head_attention":
+                a["value"] = a["query"]
         return a
 
     def to_json(self, seed):
@@ -142,7 +173,7 @@ class Case:
         """(the tensors that the function makes, the gradients of what it read and made, the last output)"""
         leaves = {n: x.clone().requires_grad_() if x.is_floating_point() else x for n, x in a.items()}
         if self.self_attention:
-            leaves["key"] = leaves["value"] = leaves["query"]
+            leaves.update({n: leaves["query"] for n in ("key", "value") if n in leaves})
         if function is by_torch:
             by, output, weights = by_torch(self.options, leaves, self.batch_first)
             r = {"by": by, "output": output}

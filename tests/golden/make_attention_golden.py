@@ -22,18 +22,19 @@ import random
 import sys
 
 sys.dont_write_bytecode = True  # leave no __pycache__ beside the values
-from attention_cases import drawn_case, named_cases
+from attention_cases import drawn_case, latent_cases, named_cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, default=410, help="how many in all")
+    parser.add_argument("--cases", type=int, default=410, help="how many in all, before those of latent attention")
     wanted = parser.parse_args().cases
     cases = list(named_cases())
     rng = random.Random(20)
     cases += [drawn_case(rng, number) for number in range(max(0, wanted - len(cases)))]
+    cases += latent_cases(random.Random(3))
     text = json.dumps([case.to_json(seed) for seed, case in enumerate(cases)], separators=(",", ":"), sort_keys=True)
     path = os.path.join(HERE, "attention_golden.json.gz")
     with open(path, "wb") as file:

@@ -20,12 +20,17 @@ DEFAULTS = dict(op="multi_head_attention", embed_dim=8, num_heads=2, num_kv_head
                 qk_norm=None, qk_norm_kind="rms", qk_norm_offset=0.0, qk_norm_epsilon=1e-6, scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
                 dropout_seed=0, need_weights=True, average_attn_weights=True, output_gate=False, relative_bias=None, indexer=None, residual=False, layer_norm=False,
                 is_causal=False, causal_alignment="top_left", sliding_window=None, window_left=None, window_right=None,
-                alibi=False, mask_value=None,
+                alibi=False, mask_value=None, kv_lora_rank=None, q_lora_rank=None, qk_nope_head_dim=None, qk_rope_head_dim=None,
+                layout="expanded", latent_norm_epsilon=1e-6,
                 fully_masked_rows="nan", head_gain=[])
 
 
 def resolve(options):
     o = dict(DEFAULTS, **options)
+    if o["op"] == "multi_head_latent_attention":
+        o["num_kv_heads"] = 1 if o["layout"] == "absorbed" else o["num_heads"]
+        o["head_dim"] = o["qk_nope_head_dim"] + o["qk_rope_head_dim"]
+        o["v_head_dim"] = o["v_head_dim"] or o["qk_nope_head_dim"]
     o["num_kv_heads"] = o["num_kv_heads"] or o["num_heads"]
     o["kdim"] = o["kdim"] or o["embed_dim"]
     o["vdim"] = o["vdim"] or o["embed_dim"]
@@ -65,7 +70,7 @@ def merged_mask(o, a, r, N, H, L, S, appended):
     blocked = torch.zeros(N, H, L, S, dtype=torch.bool)
     mask = a.get("attn_mask")
     if mask is not None:
-        if o["op"] == "multi_head_attention":
+        if o["op"] != "scaled_dot_product_attention":
             mask = mask.reshape(N, H, L, S) if mask.dim() == 3 else mask.expand(N, H, L, S)
             blocks = mask
         else:
@@ -198,6 +203,35 @@ def shares_of(o, a, masked):
         empty = (masked == -INF).all(dim=-1, keepdim=True)
         return torch.softmax(masked.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0), None
     return torch.softmax(masked, dim=-1), None
+def latent(o, a, r):
+    """DeepSeek-V2, section 2.1 (arXiv 2405.04434): what meets in the scores, and what is added up."""
+    H, C, Dn, R = o["num_heads"], o["kv_lora_rank"], o["qk_nope_head_dim"], o["qk_rope_head_dim"]
+    rms = lambda x, weight: x * torch.rsqrt((x * x).mean(-1, keepdim=True) + o["latent_norm_epsilon"]) * (1 if weight is None else weight)
+    q = a["query"]
+    if o["q_lora_rank"]:
+        r["q_a"] = F.linear(q, a["q_a_proj.weight"], a.get("q_a_proj.bias"))
+        r["compressed_q"] = rms(r["q_a"], a.get("q_a_layernorm.weight"))
+        r["q"] = r["compressed_q"] @ a["q_b_proj.weight"].T
+    else:
+        r["q"] = q @ a["q_proj_weight"].T
+    r["kv_a"] = F.linear(a["key"], a["kv_a_proj_with_mqa.weight"], a.get("kv_a_proj_with_mqa.bias"))
+    c, shared = r["kv_a"].split([C, R], dim=-1)
+    r["compressed_kv"] = c = rms(c, a.get("kv_a_layernorm.weight"))
+    L, S = q.shape[1], c.shape[1]
+    turns = o["rotary_base"] or o["rotary_inverse_frequencies"]
+    r["q_heads"] = heads = r["q"].unflatten(-1, (H, Dn + R)).transpose(1, 2)
+    r["k_rot"] = k_rot = rotary(o, shared[:, None], 0) if turns else shared[:, None]
+    if turns:
+        r["q_rotary"] = heads = torch.cat([heads[..., :Dn], rotary(o, heads[..., Dn:], first_query(o, a, L, S))], dim=-1)
+    w_uk, w_uv = a["kv_b_proj.weight"].unflatten(0, (H, -1)).split([Dn, o["v_head_dim"]], dim=1)
+    if o["layout"] == "absorbed":
+        r["q_absorbed"] = torch.cat([torch.einsum("nhld,hdc->nhlc", heads[..., :Dn], w_uk), heads[..., Dn:]], dim=-1)
+        r["k_absorbed"] = torch.cat([c[:, None], k_rot], dim=-1)
+        return r["q_absorbed"], r["k_absorbed"], c[:, None], w_uv
+    r["kv_b"] = c @ a["kv_b_proj.weight"].T
+    k, v = r["kv_b"].unflatten(-1, (H, -1)).transpose(1, 2).split([Dn, o["v_head_dim"]], dim=-1)
+    r["k_heads"], r["v_heads"] = torch.cat([k, k_rot.expand(-1, H, -1, -1)], dim=-1), v * 1.0
+    return heads, r["k_heads"], r["v_heads"], None
 
 
 def composed(o, a):
@@ -208,6 +242,9 @@ def composed(o, a):
     if sdpa:
         q, k, v = a["query"], a["key"], a["value"]
         H, G, D = q.shape[1], k.shape[1], q.shape[3]
+        S = k.shape[2]
+    elif o["op"] == "multi_head_latent_attention":
+        q, k, v, w_uv = latent(o, a, r)
         S = k.shape[2]
     else:
         sizes = [H * D, G * D, G * Dv]
@@ -235,7 +272,8 @@ def composed(o, a):
         if o["qk_norm"] == "per_head":
             r["q_normed"], r["k_normed"] = q, k = normed(o, q, weights[0]), normed(o, k, weights[1])
     N, _, L, _ = q.shape
-    if o["rotary_base"] or o["rotary_inverse_frequencies"]:
+    is_latent = o["op"] == "multi_head_latent_attention"
+    if not is_latent and (o["rotary_base"] or o["rotary_inverse_frequencies"]):
         r["q_rotary"] = q = rotary(o, q, first_query(o, a, L, past_length(a) + S))
         r["k_rotary"] = k = rotary(o, k, past_length(a))
     if o["qk_norm"] == "per_head_after_rotary":
@@ -277,6 +315,9 @@ def composed(o, a):
         weights = weights * (kept.double() / (1 - o["dropout"]) if o["dropout"] < 1 else torch.zeros(()))
         r["dropped_weights"] = weights
     heads = torch.matmul(weights, values)
+    if o["layout"] == "absorbed":
+        r["latent_output"] = heads
+        heads = torch.einsum("nhlc,hec->nhle", heads, w_uv)
     r["head_output"] = heads
     if sdpa:
         return r

@@ -20,6 +20,8 @@ import tempfile
 import numpy
 
 LEAVES = ["query", "key", "value", "past_key", "past_value", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
+          "q_a_proj.weight", "q_a_proj.bias", "q_a_layernorm.weight", "q_b_proj.weight", "kv_a_proj_with_mqa.weight",
+          "kv_a_proj_with_mqa.bias", "kv_a_layernorm.weight", "kv_b_proj.weight",
           "q_norm.weight", "k_norm.weight", "sinks", "relative_attention_bias.weight",
           "indexer.wq_b.weight", "indexer.wk.weight", "indexer.k_norm.weight", "indexer.k_norm.bias", "indexer.weights_proj.weight", "bias_k", "bias_v", "static_k", "static_v",
           "output_gate.weight", "output_gate.bias", "out_proj.weight", "out_proj.bias", "attn_mask", "key_padding_mask", "valid_lens",
@@ -275,6 +277,28 @@ def draw_edits(draw, s, sdpa):
     return edits
 
 
+def as_latent(draw, s, scenario, arrays):
+    """The same as multi_head_latent_attention, without what that does not have."""
+    attention = scenario["attention"]
+    for name in ("num_kv_heads", "head_dim", "vdim", "add_bias_kv", "add_zero_attn", "clip_qkv", "qk_norm", "qk_norm_kind", "qk_norm_epsilon",
+                 "qk_norm_offset", "rotary_inverse_frequencies"):
+        attention.pop(name, None)
+    for name in ("in_proj_bias", "static_k", "static_v", "q_norm.weight", "k_norm.weight"):
+        arrays.pop(name, None)
+    C, Dn, R, Cq = draw.integer(1, 6), draw.integer(1, 5), 2 * draw.integer(1, 3), draw.one_of(None, draw.integer(1, 5))
+    attention.update(kv_lora_rank=C, qk_nope_head_dim=Dn, qk_rope_head_dim=R, q_lora_rank=Cq, v_head_dim=s["Dv"],
+                     layout=draw.one_of("expanded", "absorbed"), latent_norm_epsilon=draw.one_of(1e-6, draw.number(0, 1)))
+    if draw.chance(0.6):
+        attention.update(rotary_base=draw.one_of(10000.0, draw.number(1.5, 50)), rotary_pairs=draw.one_of("halves", "neighbours"))
+    if draw.chance(0.7):
+        arrays["kv_a_layernorm.weight"] = draw.array(C)
+        arrays.update({"q_a_layernorm.weight": draw.array(Cq)} if Cq else {})
+    if attention["bias"] and draw.chance(0.7):
+        arrays["kv_a_proj_with_mqa.bias"] = draw.array(C + R)
+        arrays.update({"q_a_proj.bias": draw.array(Cq)} if Cq else {})
+    scenario["op"] = "multi_head_latent_attention"
+
+
 def draw_scenario(seed):
     """A scenario and the arrays beside it."""
     draw, arrays = Draw(seed), {}
@@ -298,6 +322,9 @@ def draw_scenario(seed):
         scenario["inputs"]["key_length"] = s["S"]
         scenario["inputs"]["self_attention"] = False
     draw_arrays(draw, s, attention, sdpa, arrays)
+    appended = attention.get("add_bias_kv") or attention.get("add_zero_attn")
+    if seed % 5 == 3 and not sdpa and s["P"] == 0 and not appended:
+        as_latent(draw, s, scenario, arrays)
     return scenario, arrays
 
 
@@ -324,9 +351,11 @@ def case_of_run(name, path, forgets=False):
                   and not (leaf == "valid_lens" and settings["mask"]["valid_lens"])]
     batch, heads, queries, all_keys = expected["scores"].shape
     keys = inputs["query_length"] if inputs["key_length"] is None else inputs["key_length"]
-    value_width = expected["v_heads"].shape[3]
+    latent = settings["op"] == "multi_head_latent_attention"
+    value_width = expected["head_output"].shape[3]
+    kv_heads = 1 if latent and attention["layout"] == "absorbed" else heads if latent else expected["k_heads"].shape[1]
     sizes = {"N": batch, "L": queries, "P": inputs["past_length"], "S": keys, "S′": all_keys, "H": heads,
-             "E": heads * value_width if sdpa else attention["embed_dim"], "G": expected["k_heads"].shape[1],
+             "E": heads * value_width if sdpa else attention["embed_dim"], "G": kv_heads,
              "D": expected["q_heads"].shape[3], "Dv": value_width}
     return {"name": name, "settings": settings, "sizes": sizes,
             "tensors": {leaf: encoded(expected[leaf]) for leaf in leaves},
@@ -451,6 +480,8 @@ def options_of(case):
     forgotten = set(case["expected"]) & set(LEAVES)
     found = {
         settings["op"]: True,
+        "latent, " + attention["layout"]: settings["op"] == "multi_head_latent_attention",
+        "latent, a compressed query": attention["q_lora_rank"] is not None,
         "N > 1": sizes["N"] > 1,
         "L ≠ S": sizes["L"] != sizes["S"],
         "grouped heads": sizes["G"] != sizes["H"],

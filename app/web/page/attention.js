@@ -90,8 +90,8 @@ const Attention = (() => {
     return { frequencies, pairs, factor };
   }
 
-  // The columns of pair j of a row at position p are turned by p · frequency j, and multiplied by the factor.
-  function rotate(x, { frequencies, pairs: kind, factor }, firstPosition) {
+  // The columns of pair j of a row at position p are turned by p · frequency j, and multiplied by the factor; columns before `begin` are not.
+  function rotate(x, { frequencies, pairs: kind, factor }, firstPosition, begin = 0) {
     const y = { shape: x.shape, data: Float64Array.from(x.data) };
     const [length, width] = x.shape.slice(-2);
     const pairs = frequencies.length;
@@ -100,7 +100,7 @@ const Attention = (() => {
       for (let j = 0; j < pairs; j += 1) {
         const angle = (firstPosition + (row % length)) * frequencies[j];
         const [cosine, sine] = [factor * Math.cos(angle), factor * Math.sin(angle)];
-        const first = row * width + j * step;
+        const first = row * width + begin + j * step;
         const [a, b] = [x.data[first], x.data[first + apart]];
         y.data[first] = a * cosine - b * sine;
         y.data[first + apart] = b * cosine + a * sine;
@@ -300,7 +300,7 @@ const Attention = (() => {
     const { mask, op } = settings;
     const { attn_mask: given, key_padding_mask: padding, valid_lens: lens, nonpad_kv_seqlen: nonpad, position_bias: relative } = leaves;
     const [batch, heads, queries, allKeys] = shape;
-    const isModule = op === "multi_head_attention";
+    const isModule = op !== "scaled_dot_product_attention";
     const causal = isCausal(settings);
     const first = firstQuery(settings, leaves, queries, keys);
     const slopes = mask.alibi ? alibiSlopes(heads, mask.alibi_scale) : null;
@@ -497,8 +497,99 @@ const Attention = (() => {
     normaliseAt("per_head", t, settings, t.q_heads, t.k_heads);
   }
 
-  function scaledDotProduct(t, settings, sizes) {
-    const { attention, mask } = settings;
+  // --- Latent attention: "DeepSeek-V2" (arXiv 2405.04434), section 2.1 ---
+
+  // Columns [begin, begin + width) of the rows of x, in the shape of its leading axes or another.
+  function columnsOf(x, begin, width, shape = [...x.shape.slice(0, -1), width]) {
+    const all = x.shape[x.shape.length - 1];
+    const y = tensor(...shape);
+    for (let row = 0; row < rowsOf(x); row += 1) y.data.set(x.data.subarray(row * all + begin, row * all + begin + width), row * width);
+    return y;
+  }
+
+  // The rows of both side by side.
+  function sideBySide(a, b, shape) {
+    const [left, right] = [a.shape[a.shape.length - 1], b.shape[b.shape.length - 1]];
+    const y = tensor(...shape);
+    for (let row = 0; row < rowsOf(a); row += 1) {
+      y.data.set(a.data.subarray(row * left, (row + 1) * left), row * (left + right));
+      y.data.set(b.data.subarray(row * right, (row + 1) * right), row * (left + right) + left);
+    }
+    return y;
+  }
+
+  const oneHead = ({ shape: [batch, length, width], data }) => ({ shape: [batch, 1, length, width], data });
+
+  // y[n,h,t,i] = Σ_j x[n,h,t,j] · W(h, j, i)
+  function timesHeads(x, inner, outer, weight) {
+    const [batch, heads, length] = x.shape;
+    const width = x.shape[3];
+    const y = tensor(batch, heads, length, outer);
+    for (let row = 0; row < batch * heads * length; row += 1) {
+      const h = Math.floor(row / length) % heads;
+      for (let i = 0; i < outer; i += 1) {
+        let sum = 0;
+        for (let j = 0; j < inner; j += 1) sum += x.data[row * width + j] * weight(h, j, i);
+        y.data[row * outer + i] = sum;
+      }
+    }
+    return y;
+  }
+
+  // From query and key to what meets in the scores, and what is added up. A head's W_UK is Dn rows of kv_b_proj.weight, its W_UV the Dv rows behind
+  // them. In the absorbed layout queries are multiplied by W_UK, and all heads read the latents themselves.
+  function latentFactors(t, settings, { H, L, S, Dv }) {
+    const { attention } = settings;
+    const { kv_lora_rank: C, qk_nope_head_dim: Dn, qk_rope_head_dim: R, latent_norm_epsilon: epsilon } = attention;
+    const norm = { kind: "rms", epsilon, offset: 0 };
+    const rows = (weight) => t[weight].shape[0];
+    let x = t.query;
+    if (attention.q_lora_rank) {
+      t.q_a = linear(x, t["q_a_proj.weight"], t["q_a_proj.bias"], 0, rows("q_a_proj.weight"));
+      t.compressed_q = normalised(t.q_a, norm, t["q_a_layernorm.weight"]);
+      x = t.compressed_q;
+    }
+    const up = attention.q_lora_rank ? "q_b_proj.weight" : "q_proj_weight";
+    t.q = linear(x, t[up], null, 0, rows(up));
+    t.kv_a = linear(t.key, t["kv_a_proj_with_mqa.weight"], t["kv_a_proj_with_mqa.bias"], 0, C + R);
+    t.compressed_kv = normalised(columnsOf(t.kv_a, 0, C), norm, t["kv_a_layernorm.weight"]);
+    const batch = t.query.shape[0];
+    const rotation = rotationOf(attention, R);
+    const turns = rotation.frequencies.length > 0;
+    const shared = columnsOf(t.kv_a, C, R, [batch, 1, S, R]);
+    t.k_rot = turns ? rotate(shared, rotation, 0) : shared;
+    t.q_heads = splitHeads(t.q, H, null);
+    if (turns) t.q_rotary = rotate(t.q_heads, rotation, firstQuery(settings, t, L, S), Dn);
+    const q = turns ? t.q_rotary : t.q_heads;
+    const weight = t["kv_b_proj.weight"].data;
+    if (attention.layout === "absorbed") {
+      const pressed = timesHeads(q, Dn, C, (h, d, c) => weight[(h * (Dn + Dv) + d) * C + c]);
+      t.q_absorbed = sideBySide(pressed, columnsOf(q, Dn, R), [batch, H, L, C + R]);
+      t.k_absorbed = sideBySide(oneHead(t.compressed_kv), t.k_rot, [batch, 1, S, C + R]);
+      return [t.q_absorbed, t.k_absorbed, oneHead(t.compressed_kv)];
+    }
+    t.kv_b = linear(t.compressed_kv, t["kv_b_proj.weight"], null, 0, rows("kv_b_proj.weight"));
+    const heads = splitHeads(t.kv_b, H, null);
+    const keys = tensor(batch, H, S, R);
+    for (let row = 0; row < batch * H * S; row += 1) {
+      const from = (Math.floor(row / (H * S)) * S + (row % S)) * R;
+      keys.data.set(t.k_rot.data.subarray(from, from + R), row * R);
+    }
+    t.k_heads = sideBySide(columnsOf(heads, 0, Dn), keys, [batch, H, S, Dn + R]);
+    t.v_heads = columnsOf(heads, Dn, Dv);
+    return [q, t.k_heads, t.v_heads];
+  }
+
+  // head_output = latent_output·W_UVᵀ of each head
+  function expandLatentOutput(t, { attention: { kv_lora_rank: C, qk_nope_head_dim: Dn } }, { Dv }) {
+    const weight = t["kv_b_proj.weight"].data;
+    return timesHeads(t.latent_output, C, Dv, (h, c, e) => weight[(h * (Dn + Dv) + Dn + e) * C + c]);
+  }
+
+  // --- From the heads to their output ---
+
+  function factorsOf(t, settings, sizes) {
+    const { attention } = settings;
     const rotation = rotationOf(attention, sizes.D);
     const past = t.past_key ? t.past_key.shape[2] : 0;
     const keys = past + sizes.S;
@@ -515,6 +606,14 @@ const Attention = (() => {
       t.present_key = k = withPast(t.past_key, k);
       t.present_value = v = withPast(t.past_value, v);
     }
+    return [q, k, v];
+  }
+
+  function scaledDotProduct(t, settings, sizes) {
+    const { attention, mask } = settings;
+    const isLatent = settings.op === "multi_head_latent_attention";
+    const keys = (t.past_key ? t.past_key.shape[2] : 0) + sizes.S;
+    const [q, k, v] = isLatent ? latentFactors(t, settings, sizes) : factorsOf(t, settings, sizes);
     t.scores = attentionScores(q, k);
     t.scaled_scores = scaleScores(t.scores, attention, sizes.D);
     if (attention.relative_bias)
@@ -538,7 +637,9 @@ const Attention = (() => {
     t.attn_weights = shares(t.masked_scores);
     const drops = attention.dropout > 0 && frozen.length < sizes.H;
     t.dropped_weights = drops ? freeze(dropout(t.attn_weights, attention.dropout, attention.dropout_seed)) : t.attn_weights;
-    t.head_output = weightedSum(t.dropped_weights, v);
+    const isAbsorbed = isLatent && attention.layout === "absorbed";
+    if (isAbsorbed) t.latent_output = weightedSum(t.dropped_weights, v);
+    t.head_output = isAbsorbed ? expandLatentOutput(t, settings, sizes) : weightedSum(t.dropped_weights, v);
   }
 
   // The arrays with those that stand in the settings themselves: gains exactly as they are there.
@@ -588,7 +689,7 @@ const Attention = (() => {
       t.output = t.head_output;
       return { ...t };
     }
-    projectAndSplit(t, settings, sizes);
+    if (settings.op === "multi_head_attention") projectAndSplit(t, settings, sizes);
     scaledDotProduct(t, settings, sizes);
     t.concat = mergeHeads(t.head_output, t["heads.gain"]);
     if (attention.output_gate) gate(t);

@@ -126,9 +126,10 @@ const Provenance = (() => {
     const { qk_norm_kind: kind, qk_norm_offset: offset } = of.settings.attention;
     const isOfHeads = of.name === "q_normed" || of.name === "k_normed";
     const divisors = { rms: "√(mean square + ε)", layer: "√(variance + ε)", l2: "√(Σ squares + ε)" };
-    const own = isOfHeads ? kind : "layer";
+    const isLatent = of.name === "compressed_q" || of.name === "compressed_kv";
+    const own = isOfHeads ? kind : isLatent ? "rms" : "layer";
     const weight = of.products.length > 1 ? factorsText(of.products[1], of.index) : "";
-    const gain = weight && offset ? `(${offset} + ${weight}) · ` : weight && `${weight} · `;
+    const gain = weight && offset && !isLatent ? `(${offset} + ${weight}) · ` : weight && `${weight} · `;
     return `${gain}${own === "layer" ? `(${of.own()} − mean)` : of.own()} / ${divisors[own]}`;
   }
 

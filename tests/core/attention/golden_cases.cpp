@@ -123,6 +123,13 @@ AttentionOptions read_options(const Json& json) {
   read(json, "mask_value", o.mask_value);
   read(json, "head_gain", o.head_gain);
   if (json.value("op", "") == "scaled_dot_product_attention") o.op = Op::scaled_dot_product_attention;
+  if (json.value("op", "") == "multi_head_latent_attention") o.op = Op::multi_head_latent_attention;
+  if (json.value("layout", "") == "absorbed") o.layout = LatentLayout::absorbed;
+  read(json, "kv_lora_rank", o.kv_lora_rank);
+  read(json, "q_lora_rank", o.q_lora_rank);
+  read(json, "qk_nope_head_dim", o.qk_nope_head_dim);
+  read(json, "qk_rope_head_dim", o.qk_rope_head_dim);
+  read(json, "latent_norm_epsilon", o.latent_norm_epsilon);
   if (json.value("causal_alignment", "") == "bottom_right")
     o.causal_alignment = CausalAlignment::bottom_right;
   if (json.value("fully_masked_rows", "") == "zero") o.fully_masked_rows = FullyMaskedRows::zero;
@@ -166,7 +173,10 @@ GoldenCase read_case(const Json& json) {
     REQUIRE_MESSAGE(found.has_value(), name);
     tensors.*(tensor_entry(found->id).member) = std::move(read);
   }
-  if (!tensors.key) tensors.key = tensors.value = tensors.query;  // "key": "query"
+  if (!tensors.key) {  // "key": "query"
+    tensors.key = tensors.query;
+    if (!is_latent(golden.inputs.options)) tensors.value = tensors.query;
+  }
   for (const auto& [name, array] : json.at("expected").items())
     golden.expected.emplace(name, read_array(array, name, 0));
   return golden;

@@ -85,7 +85,7 @@ TEST_CASE("gradients in f32 are those of f64, rounded") {
 TEST_CASE("a second result is made exactly where it is asked for") {
   for (const GoldenCase& golden : golden_cases()) {
     const AttentionOptions& options = golden.inputs.options;
-    const bool wanted = options.need_weights && options.op == Op::multi_head_attention;
+    const bool wanted = options.need_weights && projects(options.op);
     CHECK_MESSAGE((reference_forward(golden.inputs)->tensors.attn_output_weights != nullptr) == wanted,
                   golden.name);
   }

@@ -42,7 +42,7 @@ AttentionInputs moved(const AttentionInputs& inputs, const TensorPtr& array, Ind
 
 // scaled_dot_product_attention keeps its query as q_heads, and so on.
 TensorId in_trace(TensorId given, Op op) {
-  if (op == Op::multi_head_attention) return given;
+  if (projects(op)) return given;
   if (given == TensorId::query) return TensorId::q_heads;
   if (given == TensorId::key) return TensorId::k_heads;
   return given == TensorId::value ? TensorId::v_heads : given;

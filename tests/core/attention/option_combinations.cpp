@@ -9,6 +9,7 @@
 
 #include "core/attention/attention_sizes.h"
 #include "core/attention/rotary_embedding.h"
+#include "tests/core/attention/latent_inputs.h"
 #include "tests/core/attention/random_inputs.h"
 
 namespace headwise::test {
@@ -52,7 +53,24 @@ TensorPtr lengths(Shape shape, std::vector<std::int64_t> values) {
 }
 
 void use_self_attention(AttentionInputs& inputs) {
-  inputs.tensors.key = inputs.tensors.value = inputs.tensors.query;
+  inputs.tensors.key = inputs.tensors.query;
+  if (inputs.tensors.value) inputs.tensors.value = inputs.tensors.query;
+}
+
+// With and without what is optional; odd columns before those that are turned.
+AttentionInputs latent(LatentLayout layout, bool pressed, RotaryPairs pairs) {
+  AttentionOptions o = latent_options(layout);
+  if (pressed) o.q_lora_rank = 4;
+  o.rotary_pairs = pairs;
+  AttentionInputs inputs = latent_inputs(o, {batch, queries, keys});
+  if (!pressed) inputs.tensors.kv_a_bias = inputs.tensors.kv_a_norm_weight = nullptr;
+  return inputs;
+}
+
+AttentionInputs latent_of(Op op, std::uint64_t kind = 0) {
+  if (!is_latent(op)) return {};
+  return latent(kind % 2 == 0 ? LatentLayout::expanded : LatentLayout::absorbed, kind / 2 % 2 == 0,
+                kind / 4 % 2 == 0 ? RotaryPairs::halves : RotaryPairs::neighbours);
 }
 
 void use_separate_projections(AttentionInputs& inputs) {
@@ -272,6 +290,20 @@ std::vector<std::vector<NamedChange>> mha_changes() {
   };
 }
 
+// As above, without what latents do not have.
+std::vector<std::vector<NamedChange>> latent_changes() {
+  std::vector<std::vector<NamedChange>> changes;
+  for (auto& group : mha_changes()) {
+    std::erase_if(group, [](const NamedChange& change) {
+      const std::string_view name = change.name;
+      return name == "a past" || name == "separate projections" || name == "bias_k" || name == "static_k" ||
+             name == "zero row" || name == "QK-norm" || name == "no biases";
+    });
+    if (!group.empty()) changes.push_back(std::move(group));
+  }
+  return changes;
+}
+
 std::vector<std::vector<NamedChange>> sdpa_changes() {
   const auto mask = [](std::vector<Axis> axes) {
     return [axes](AttentionInputs& in) {
@@ -362,7 +394,7 @@ std::vector<std::vector<NamedChange>> shared_changes() {
 }
 
 std::vector<std::vector<NamedChange>> changes_of(Op op) {
-  auto changes = op == Op::multi_head_attention ? mha_changes() : sdpa_changes();
+  auto changes = is_latent(op) ? latent_changes() : projects(op) ? mha_changes() : sdpa_changes();
   for (auto& group : shared_changes()) changes.push_back(std::move(group));
   return changes;
 }
@@ -395,6 +427,24 @@ std::vector<NamedInputs> single_option_inputs() {
   all.push_back({"QK-norm whole, clip_qkv",
                  with_clip(with_norm(plain_inputs(4, 2, 6), QkNorm::whole, NormKind::rms, true))});
   all.push_back({"QK-norm, no rotary", with_norm(plain_inputs(4, 4, 6), QkNorm::per_head, NormKind::rms, true)});
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed})
+    for (const bool pressed : {false, true})
+      for (const RotaryPairs pairs : {RotaryPairs::halves, RotaryPairs::neighbours})
+        for (const bool turned : {false, true}) {
+          AttentionInputs inputs = latent(layout, pressed, pairs);
+          if (turned) inputs.options.rotary_base = 10.0;
+          all.push_back({fmt::format("latent, layout {}, pressed {}, pairs {}, turned {}",
+                                     static_cast<int>(layout), pressed, static_cast<int>(pairs), turned),
+                         std::move(inputs)});
+        }
+  std::uint64_t kind = 0;
+  for (const auto& group : changes_of(Op::multi_head_latent_attention)) {
+    for (const NamedChange& change : group) {
+      AttentionInputs inputs = latent_of(Op::multi_head_latent_attention, kind++);
+      change.apply(inputs);
+      all.push_back({fmt::format("latent: {}", change.name), std::move(inputs)});
+    }
+  }
   for (const Op op : {Op::multi_head_attention, Op::scaled_dot_product_attention}) {
     const bool is_mha = op == Op::multi_head_attention;
     for (const auto& group : changes_of(op)) {
@@ -412,9 +462,11 @@ NamedInputs random_combination(std::uint64_t seed) {
   const CounterRandom random(seed, "combination");
   std::uint64_t drawn = 0;
   const auto draw = [&](std::size_t below) { return static_cast<std::size_t>(random.bits(drawn++) % below); };
-  const bool is_mha = draw(4) != 0;
-  NamedInputs combination{"", is_mha ? plain_inputs() : plain_sdpa_inputs()};
-  std::vector<std::string> names{is_mha ? "mha" : "sdpa"};
+  const bool is_mha = draw(4) != 0, is_latent = seed % 5 == 4;
+  NamedInputs combination{"", is_latent ? latent_of(Op::multi_head_latent_attention, seed / 5)
+                              : is_mha  ? plain_inputs()
+                                        : plain_sdpa_inputs()};
+  std::vector<std::string> names{is_latent ? "latent" : is_mha ? "mha" : "sdpa"};
   for (const auto& group : changes_of(combination.inputs.options.op)) {
     if (draw(2) == 0) continue;
     const NamedChange& change = group[draw(group.size())];

@@ -124,6 +124,7 @@ TEST_CASE("a key that the mask ignores may hold any finite number: nothing chang
     inputs.tensors.key_padding_mask = kept(padding);
     AttentionInputs other = inputs;
     for (TensorPtr TraceTensors::*member : {&TraceTensors::key, &TraceTensors::value}) {
+      if (!(inputs.tensors.*member)) continue;  // latents have no value
       Tensor changed = *(inputs.tensors.*member);
       for (Index i = 0; i < changed.size(); ++i) {
         const auto index = changed.shape().index_of(i);
@@ -180,8 +181,8 @@ TEST_CASE("grouped heads equal repeated heads, and their gradients are the sums 
 TEST_CASE("the head output is linear in v: that of a sum is the sum of those of its terms") {
   for (std::uint64_t seed = 0; seed < combinations; ++seed) {
     auto [name, inputs] = random_combination(seed);
-    if (!has_own_keys(inputs) || inputs.tensors.bias_v || inputs.tensors.in_proj_bias ||
-        inputs.tensors.past_value)
+    if (!has_own_keys(inputs) || !inputs.tensors.value || inputs.tensors.bias_v ||
+        inputs.tensors.in_proj_bias || inputs.tensors.past_value)
       continue;
     const TensorPtr first = inputs.tensors.value, second = random_tensor(first->shape(), "second value");
     Tensor both = *first;
@@ -210,7 +211,7 @@ TEST_CASE(
         inputs.tensors.nonpad_kv_seqlen || short_mask)
       continue;
     const std::vector<Index> order{2, 0, 3, 1};
-    const std::size_t key_axis = inputs.options.op == Op::multi_head_attention ? 1 : 2;
+    const std::size_t key_axis = projects(inputs.options.op) ? 1 : 2;
     AttentionInputs turned = inputs;
     TraceTensors& t = turned.tensors;
     t.key = permuted(t.key, key_axis, order);
@@ -241,7 +242,7 @@ TEST_CASE("queries in another order, with their masks, give the same outputs in 
     const bool by_query = inputs.tensors.valid_lens && inputs.tensors.valid_lens->shape().rank() == 2;
     if (!has_own_keys(inputs) || depends_on_position(inputs.options) || by_query) continue;
     const std::vector<Index> order{1, 2, 0};
-    const std::size_t axis = inputs.options.op == Op::multi_head_attention ? 1 : 2;
+    const std::size_t axis = projects(inputs.options.op) ? 1 : 2;
     AttentionInputs turned = inputs;
     TensorPtr& mask = turned.tensors.attn_mask;
     turned.tensors.query = permuted(inputs.tensors.query, axis, order);
@@ -260,14 +261,18 @@ TEST_CASE("what one batch holds changes nothing in another") {
     auto [name, inputs] = random_combination(seed);
     AttentionInputs other = inputs;
     for (TensorPtr TraceTensors::*member : {&TraceTensors::query, &TraceTensors::key, &TraceTensors::value}) {
+      if (!(inputs.tensors.*member)) continue;
       Tensor changed = *(inputs.tensors.*member);
       for (Index i = changed.size() / 2; i < changed.size(); ++i) changed.set_flat(i, 3.0 - changed.flat(i));
       other.tensors.*member = kept(changed);
     }
-    if (inputs.tensors.key == inputs.tensors.query)
-      other.tensors.key = other.tensors.value = other.tensors.query;
+    if (inputs.tensors.key == inputs.tensors.query) {
+      other.tensors.key = other.tensors.query;
+      if (inputs.tensors.value) other.tensors.value = other.tensors.query;
+    }
     const TracePtr before = run(inputs), after = run(other);
-    const auto first_batch = [](const TensorPtr& x) {
+    const auto first_batch = [](const TensorPtr& x) -> TensorPtr {
+      if (!x) return nullptr;
       Tensor out = *x;
       for (Index i = out.size() / 2; i < out.size(); ++i) out.set_flat(i, 0.0);
       return kept(std::move(out));

@@ -90,7 +90,8 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, past_length, rotary_frequencies, mask_value,
                                 fully_masked_rows, head_gain, frozen_heads] = of_operator;
   [[maybe_unused]] const auto& [zero_row, rotary_base, rotary_pairs, rotary_factor, scale, softcap, clip_qkv,
-                                qk_norm, qk_norm_kind, qk_norm_offset, qk_norm_epsilon, temperature, sink,
+                                qk_norm, qk_norm_kind, qk_norm_offset, qk_norm_epsilon, kv_lora_rank,
+                                q_lora_rank, nope, rope, latent_layout, latent_epsilon, temperature, sink,
                                 relative_bias, dropout, dropout_seed, need_weights, average_attn_weights,
                                 output_gate, residual, layer_norm] = of_layer;
   [[maybe_unused]] const auto& [is_causal, causal_alignment, sliding_window, window_left, window_right, alibi,

@@ -24,6 +24,7 @@
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
 #include "tests/checks.h"
+#include "tests/core/attention/latent_inputs.h"
 #include "tests/core/attention/option_combinations.h"
 #include "tests/core/fused/agreement.h"
 
@@ -57,8 +58,8 @@ TEST_CASE("the fused backend agrees with the reference over every option, on eve
       const AttentionInputs inputs = as_f32(named.inputs);
       if (!fused_refusal(inputs).empty()) continue;
       for (const bool keep : {false, true})
-        check_against_reference(
-            inputs, {.threads = 2, .keep_attn_weights = keep, .keep_projections = keep}, set);
+        check_against_reference(inputs, {.threads = 2, .keep_attn_weights = keep, .keep_projections = keep},
+                                set);
     }
   }
 }
@@ -71,10 +72,32 @@ TEST_CASE("the fused backend agrees with the reference over options drawn togeth
     const AttentionInputs inputs = as_f32(named.inputs);
     if (!fused_refusal(inputs).empty()) continue;
     const std::vector<InstructionSet> sets = sets_here();
-    check_against_reference(inputs, {.threads = 2, .keep_attn_weights = seed % 2 == 0}, sets[seed % sets.size()]);
+    check_against_reference(inputs, {.threads = 2, .keep_attn_weights = seed % 2 == 0},
+                            sets[seed % sets.size()]);
     ++done;
   }
   CHECK(done > 120);
+}
+
+TEST_CASE("the fused backend computes latent attention in both layouts, at sizes that fill no panel") {
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed})
+    for (const Index length : {1, 33, 70, 130}) {
+      CAPTURE(length);
+      AttentionOptions o = latent_options(layout, 3);
+      o.embed_dim = o.kdim = o.vdim = 40;
+      o.kv_lora_rank = 20;
+      o.q_lora_rank = length == 70 ? std::optional<Index>(12) : std::nullopt;
+      o.qk_nope_head_dim = 9;
+      o.qk_rope_head_dim = 6;
+      o.head_dim = 15;
+      o.v_head_dim = 11;
+      o.rotary_base = 100.0;
+      o.is_causal = length == 130;
+      const AttentionInputs inputs = latent_inputs(o, {2, length, length + 5}, DType::f32);
+      check_against_reference(
+          inputs,
+          {.threads = 2, .keep_attn_weights = true, .keep_projections = true, .keep_head_output = true});
+    }
 }
 
 TEST_CASE("the fused backend agrees at sizes that fill no panel and no block") {

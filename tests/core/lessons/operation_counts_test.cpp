@@ -27,8 +27,27 @@ class CountingLoops {
   Index multiply_adds(TensorId result) {
     count_ = 0;
     switch (result) {
+      case TensorId::q_a:
+        linear(*t_.query, *t_.q_a_weight, t_.q_a_bias, *t_.q_a);
+        break;
+      case TensorId::kv_a:
+        linear(*t_.key, *t_.kv_a_weight, t_.kv_a_bias, *t_.kv_a);
+        break;
+      case TensorId::kv_b:
+        linear(*t_.compressed_kv, *t_.kv_b_weight, nullptr, *t_.kv_b);
+        break;
+      case TensorId::q_absorbed:
+        absorb();
+        break;
+      case TensorId::latent_output:
+        sum_latents();
+        break;
       case TensorId::q:
-        project(*t_.query, t_.in_proj_weight, t_.q_proj_weight, 0, *t_.q);
+        if (is_latent(o_))
+          t_.q_b_weight ? linear(*t_.compressed_q, *t_.q_b_weight, nullptr, *t_.q)
+                        : linear(*t_.query, *t_.q_proj_weight, nullptr, *t_.q);
+        else
+          project(*t_.query, t_.in_proj_weight, t_.q_proj_weight, 0, *t_.q);
         break;
       case TensorId::k:
         project(*t_.key, t_.in_proj_weight, t_.k_proj_weight, s_.heads * s_.head_dim, *t_.k);
@@ -40,7 +59,7 @@ class CountingLoops {
         scores();
         break;
       case TensorId::head_output:
-        weighted_sums();
+        s_.absorbed ? expand() : weighted_sums();
         break;
       case TensorId::output_gate:
         gate();
@@ -73,6 +92,54 @@ class CountingLoops {
     CHECK(sum == doctest::Approx(cell).epsilon(1e-9));
   }
 
+  void linear(const Tensor& x, const Tensor& weight, const TensorPtr& bias, const Tensor& y) {
+    for (Index n = 0; n < x.shape().size(0); ++n)
+      for (Index row = 0; row < x.shape().size(1); ++row)
+        for (Index f = 0; f < y.shape().size(2); ++f) {
+          double sum = bias ? bias->at({f}) : 0.0;
+          for (Index e = 0; e < x.shape().size(2); ++e) add(sum, x.at({n, row, e}), weight.at({f, e}));
+          agrees(sum, y.at({n, row, f}));
+        }
+  }
+
+  // Of latent attention, a head's rows of kv_b_proj.weight from `first` on.
+  double up(Index h, Index first, Index row, Index c) const {
+    return t_.kv_b_weight->at({h * (s_.nope + s_.v_head_dim) + first + row, c});
+  }
+
+  void absorb() {
+    const Tensor& q = t_.q_rotary ? *t_.q_rotary : *t_.q_heads;
+    each_row([&](Index n, Index h, Index, Index l) {
+      for (Index c = 0; c < s_.latent; ++c) {
+        double sum = 0.0;
+        for (Index d = 0; d < s_.nope; ++d) add(sum, q.at({n, h, l, d}), up(h, 0, d, c));
+        agrees(sum, t_.q_absorbed->at({n, h, l, c}));
+      }
+    });
+  }
+
+  void sum_latents() {
+    each_row([&](Index n, Index h, Index, Index l) {
+      for (Index c = 0; c < s_.latent; ++c) {
+        double sum = 0.0;
+        for (Index key = 0; key < s_.all_keys; ++key)
+          add(sum, t_.dropped_weights->at({n, h, l, key}), t_.compressed_kv->at({n, key, c}));
+        agrees(sum, t_.latent_output->at({n, h, l, c}));
+      }
+    });
+  }
+
+  void expand() {
+    each_row([&](Index n, Index h, Index, Index l) {
+      for (Index w = 0; w < s_.v_head_dim; ++w) {
+        double sum = 0.0;
+        for (Index c = 0; c < s_.latent; ++c)
+          add(sum, t_.latent_output->at({n, h, l, c}), up(h, s_.nope, w, c));
+        agrees(sum, t_.head_output->at({n, h, l, w}));
+      }
+    });
+  }
+
   // The first rows of `y`: those behind them were appended, not projected.
   void project(const Tensor& x, const TensorPtr& packed, const TensorPtr& own, Index first_row,
                const Tensor& y) {
@@ -101,7 +168,7 @@ class CountingLoops {
     each_row([&](Index n, Index h, Index g, Index l) {
       for (Index key = 0; key < s_.all_keys; ++key) {
         double sum = 0.0;
-        for (Index d = 0; d < s_.head_dim; ++d)
+        for (Index d = 0; d < s_.score_width(); ++d)
           add(sum, queries_of_scores(t_, o_)->at({n, h, l, d}), keys_of_scores(t_, o_)->at({n, g, key, d}));
         agrees(sum, t_.scores->at({n, h, l, key}));
       }
@@ -193,11 +260,11 @@ void check_counts(const AttentionInputs& inputs) {
   const auto counted = [&](TensorId id) {
     return std::ranges::find(counts.products, id, &ProductCount::result) != counts.products.end();
   };
-  const bool mha = inputs.options.op == Op::multi_head_attention;
-  CHECK(counted(TensorId::q) == mha);
+  const bool mha = inputs.options.op == Op::multi_head_attention, module = projects(inputs.options.op);
+  CHECK(counted(TensorId::q) == module);
   CHECK(counted(TensorId::k) == (mha && !inputs.tensors.static_k));
   CHECK(counted(TensorId::v) == (mha && !inputs.tensors.static_v));
-  CHECK(counted(TensorId::output) == mha);
+  CHECK(counted(TensorId::output) == module);
   CHECK(counted(TensorId::output_gate) == (inputs.tensors.output_gate_weight != nullptr));
 }
 
