@@ -18,6 +18,7 @@
 #include "core/attention/reference_backend.h"
 #include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
+#include "core/attention/trace_warnings.h"
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_layout.h"
 #include "core/fused/fused_projection.h"
@@ -496,6 +497,7 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   const AttentionSizes sizes = attention_sizes(inputs);
 
   const auto trace = begun_trace(inputs);
+  trace->warnings = option_warnings(*trace);
   TraceTensors& t = trace->tensors;
   const AttentionOptions& options = trace->options;
   const bool module = options.op == Op::multi_head_attention;

@@ -85,6 +85,12 @@ std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenari
   option("attention.vdim", a.vdim, &AttentionOptions::vdim);
   option("attention.head_dim", a.head_dim, &AttentionOptions::head_dim);
   option("attention.v_head_dim", a.v_head_dim, &AttentionOptions::v_head_dim);
+  if (const std::optional<Indexer>& indexer = o.indexer) {
+    add("mask.indexer.heads", indexer->heads, indexer->heads,
+        [](Plan& p, Index size) { p.options.indexer->heads = size; });
+    add("mask.indexer.width", indexer->width, indexer->width,
+        [](Plan& p, Index size) { p.options.indexer->width = size; });
+  }
   std::ranges::stable_sort(keys, std::ranges::greater(), &SizeKey::size);
   return keys;
 }
