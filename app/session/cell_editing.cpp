@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/trace_warnings.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
@@ -86,11 +87,7 @@ bool belongs(const OperatorSwitch& left, const Scenario& now) {
 bool is_editable(const Trace& trace, const CellRef& cell) {
   if (cell.tensor.gradient || !trace.tensor(cell.tensor)) return false;
   const TensorId id = cell.tensor.id;
-  if (trace.options.op == Op::scaled_dot_product_attention &&
-      (id == TensorId::q_heads || id == TensorId::k_heads || id == TensorId::v_heads)) {
-    return true;
-  }
-  return tensor_entry(id).role != TensorRole::intermediate && id != TensorId::head_gain;
+  return is_given(trace, cell.tensor) && id != TensorId::head_gain;
 }
 
 Scenario with_cell(const Scenario& scenario, const CellRef& cell, double value) {

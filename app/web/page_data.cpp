@@ -13,6 +13,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/rules.h"
 #include "core/attention/steps.h"
+#include "core/attention/trace_warnings.h"
 #include "core/files/element_type.h"
 #include "core/lessons/playlist.h"
 #include "core/scenario/layer_scenario.h"
@@ -159,11 +160,7 @@ PageJson scenario_data(const Computation& computation, const std::vector<LiveQua
   PageJson leaves = PageJson::object();
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr tensor = trace.tensor(entry.id);
-    const bool computes = projects(trace.options.op);
-    const bool is_leaf = entry.role != TensorRole::intermediate ||
-                         (!computes && (entry.id == TensorId::q_heads || entry.id == TensorId::k_heads ||
-                                        entry.id == TensorId::v_heads));
-    if (tensor && is_leaf) leaves[std::string(entry.name)] = tensors.add(tensor);
+    if (tensor && is_given(trace, {entry.id})) leaves[std::string(entry.name)] = tensors.add(tensor);
   }
   const ComputationPtr masked = with_causal_mask(computation);
   PageJson rules = rules_json(masked ? *masked->trace : trace);

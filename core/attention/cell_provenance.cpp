@@ -92,6 +92,14 @@ std::string chosen_note(const Trace& trace, const CellProvenance& provenance) {
       number_text(trace.tensors.indexer_scores->at({cell[0], cell[2], last})));
 }
 
+// Of a key that only the indexer leaves out.
+std::string left_out_note(const Trace& trace, const CellProvenance& provenance) {
+  const std::vector<Index>& cell = provenance.cell.index;
+  const ChosenKeys chosen = chosen_keys(trace, cell[0], cell[1], cell[2]);
+  if (!chosen.rank(cell[3]) || chosen(cell[3])) return {};
+  return "The indexer does not choose this key: attn_weights gives its share to those that are chosen.";
+}
+
 // "Position 3: …" where a column of the indexer is rotated.
 std::string indexer_note(const CellProvenance& provenance) {
   const std::optional<double> position = quantity(provenance, "position");
@@ -209,8 +217,10 @@ std::string cell_note(const Trace& trace, const CellProvenance& provenance) {
     case Id::indexer_q:
     case Id::indexer_k:
       return indexer_note(provenance);
-    case Id::attn_weights:
     case Id::full_weights:
+      if (const std::string note = softmax_note(provenance); !note.empty()) return note;
+      return left_out_note(trace, provenance);
+    case Id::attn_weights:
       return softmax_note(provenance);
     case Id::lse:
       return provenance.value == -INFINITY ? "Every key of this row is blocked." : "";

@@ -152,14 +152,19 @@ std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<In
         (entry.id == TensorId::value && (tensor == trace.tensors.key || tensor == trace.tensors.query));
     if (is_given(trace, {entry.id}) && tensor && !twice) warn_of_non_finite(entry, *tensor, warnings);
   }
-  if (const auto& indexer = trace.options.indexer) {
-    const Index keys = attention_sizes(trace.options, trace.tensors).keys;
-    if (indexer->k >= keys)
-      warnings.push_back(fmt::format(
-          "mask.indexer: k = {} of {} keys: every key that the masks leave takes part", indexer->k, keys));
-  }
+  const std::vector<std::string> of_options = option_warnings(trace);
+  warnings.insert(warnings.end(), of_options.begin(), of_options.end());
   warn_of_fully_masked_rows(trace, blocked_rows, scores, warnings);
   return warnings;
+}
+
+std::vector<std::string> option_warnings(const Trace& trace) {
+  const auto& indexer = trace.options.indexer;
+  if (!indexer) return {};
+  const Index keys = attention_sizes(trace.options, trace.tensors).keys;
+  if (indexer->k < keys) return {};
+  return {fmt::format("mask.indexer: k = {} of {} keys: every key that the masks leave takes part",
+                      indexer->k, keys)};
 }
 
 bool is_given(const Trace& trace, TensorName name) {
@@ -219,7 +224,7 @@ std::string why_absent(const Trace& trace, TensorName name) {
                : "this scenario has no relative bias: attention.relative_bias is null";
   if (is_of_indexer(name.id)) {
     if (!trace.options.indexer) return "this scenario has no indexer: mask.indexer is null";
-    if (name.id == TensorId::full_weights) return "only the reference backend keeps it";
+    if (tensor_entry(name.id).role == TensorRole::intermediate) return "only the reference backend keeps it";
     if (!sdpa) return "no weights are given: the norm of the indexer's keys has 1 and 0";
   }
   if (name.id == TensorId::past_key || name.id == TensorId::past_value || name.id == TensorId::present_key ||

@@ -22,6 +22,9 @@ std::vector<std::string> trace_warnings(const Trace& trace);
 std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<Index>& blocked_rows,
                                         const Shape& scores);
 
+// Of them what follows from options and sizes alone: an indexer that keeps every key.
+std::vector<std::string> option_warnings(const Trace& trace);
+
 // Whether the tensor is an input, a parameter or a mask of this trace: given, not computed.
 bool is_given(const Trace& trace, TensorName name);
 

@@ -19,6 +19,7 @@
 #include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
+#include "core/attention/trace_warnings.h"
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_latent.h"
 #include "core/fused/fused_layout.h"
@@ -534,6 +535,7 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   const AttentionSizes sizes = attention_sizes(inputs);
 
   const auto trace = begun_trace(inputs);
+  trace->warnings = option_warnings(*trace);
   TraceTensors& t = trace->tensors;
   const AttentionOptions& options = trace->options;
   if (is_latent(options)) return latent_forward(trace, sizes, threads, run);

@@ -112,7 +112,9 @@ TensorId target_of(std::size_t number, const CellEdit& edit, const ScenarioPlan&
            suggestion(nearest_tensor_name(edit.tensor)));
   TensorId id = name->id;
   if (plan.options.op == Op::scaled_dot_product_attention) id = input_of_heads(id);
-  if (name->gradient || tensor_entry(id).role == TensorRole::intermediate)
+  const bool given =
+      plan.options.op == Op::scaled_dot_product_attention && is_given_to_sdpa(id) && plan.options.indexer;
+  if (name->gradient || (tensor_entry(id).role == TensorRole::intermediate && !given))
     refuse(number, edit, "this tensor is computed and cannot be edited", "",
            "an input, a parameter or a mask", "edit what it is computed from");
   if (plan.self_attention && (id == TensorId::key || id == TensorId::value))

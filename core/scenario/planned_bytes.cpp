@@ -103,6 +103,12 @@ std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenari
   latent("attention.q_lora_rank", &AttentionOptions::q_lora_rank);
   latent("attention.qk_nope_head_dim", &AttentionOptions::qk_nope_head_dim);
   latent("attention.qk_rope_head_dim", &AttentionOptions::qk_rope_head_dim);
+  if (const std::optional<Indexer>& indexer = o.indexer) {
+    add("mask.indexer.heads", indexer->heads, indexer->heads,
+        [](Plan& p, Index size) { p.options.indexer->heads = size; });
+    add("mask.indexer.width", indexer->width, indexer->width,
+        [](Plan& p, Index size) { p.options.indexer->width = size; });
+  }
   std::ranges::stable_sort(keys, std::ranges::greater(), &SizeKey::size);
   return keys;
 }

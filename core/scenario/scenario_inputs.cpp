@@ -371,10 +371,9 @@ struct InputBuilder {
     const bool sdpa = o.op == Op::scaled_dot_product_attention;
     for (const TensorEntry& entry : tensor_entries()) {
       if (!is_of_indexer(entry.id) || !given.contains(std::string(entry.name))) continue;
-      if (!o.indexer)
+      const bool computed = is_given_to_sdpa(entry.id) && !sdpa;  // and in a trace's file beside what is used
+      if (!o.indexer && !computed)
         notes.push_back(fmt::format("{} is not used: mask.indexer is null", entry.name));
-      else if (is_given_to_sdpa(entry.id) && !sdpa)
-        notes.push_back(fmt::format("{} is not used: multi_head_attention computes it", entry.name));
     }
     if (!o.indexer) return;
     const Indexer& indexer = *o.indexer;

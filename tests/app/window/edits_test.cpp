@@ -88,7 +88,7 @@ TEST_CASE("letters beside an emoji leave its bytes alone") {
 }
 
 TEST_CASE("sizes are typed, and the picture follows") {
-  WINDOW_OR_SKIP(bench, open_window(900, 1440));
+  WINDOW_OR_SKIP(bench, open_window(900, 1500));
   const TracePtr before = bench.session().trace_ptr();
   type_into(bench, "setup/num_heads", "4");
   CHECK(bench.trace().options.num_heads == 4);
@@ -314,7 +314,7 @@ TEST_CASE("an error under a row at the foot of the setup is scrolled to, once") 
 }
 
 TEST_CASE("the error stays with the row at fault: an edit that is wrong too drops the one before") {
-  WINDOW_OR_SKIP(bench, open_window(900, 1480));
+  WINDOW_OR_SKIP(bench, open_window(900, 1520));
   type_into(bench, "setup/num_heads", "7");
   type_into(bench, "setup/temperature", "-1");
   CHECK(bench.scenario().attention.num_heads == 8);

@@ -85,7 +85,7 @@ TEST_CASE(
     "a sink is typed for every head, in place of a list with one for each; empty again, there is none") {
   Scenario scenario = preset_scenario("random");
   scenario.attention.sink = {0, 1, 2, 3, 4, 5, 6, 7};
-  WINDOW_OR_SKIP(bench, open_window(1600, 1400, scenario));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1460, scenario));
   REQUIRE(bench.trace().tensors.sink_weights);
   bench.ui->click("setup/sink").key("Ctrl+A").type("1.5");
   CHECK(bench.scenario().attention.sink == std::vector<double>{1.5});
@@ -127,7 +127,7 @@ TEST_CASE("a rotary base is typed, and q and k are turned; empty again, they are
 TEST_CASE("a base that is typed stands in the place of frequencies from a file") {
   Scenario scenario = preset_scenario("random");
   scenario.attention.rotary_inverse_frequencies = std::vector<double>{0.5};
-  WINDOW_OR_SKIP(bench, open_window(1600, 1400, scenario));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1460, scenario));
   REQUIRE(bench.trace().tensors.q_rotary);
   bench.ui->click("setup/rotary_base").key("Ctrl+A").type("50");
   CHECK(bench.scenario().attention.rotary_base == 50.0);

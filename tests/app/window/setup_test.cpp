@@ -55,7 +55,7 @@ TEST_CASE("every row of the setup has a key, and the scenario's format has that 
       CHECK(std::ranges::find(keys, setup_key(setting.id), &ScenarioKey::path) != keys.end());
     }
   }
-  CHECK(rows.size() == 47);
+  CHECK(rows.size() == 48);
   CHECK(setup_key("setup/fill") == "mask.value");
   CHECK(setup_key("setup/head_dim") == "attention.head_dim");
   CHECK(setup_key("setup/fully_masked_rows") == "mask.fully_masked_rows");
@@ -198,7 +198,7 @@ TEST_CASE("from the model's name it is one click to how it was trained") {
 TEST_CASE("a width that a trained model does not have is refused with what to do, and a button does it") {
   for (const auto& [button, source] : {std::pair{"setup/embed_dim/random", ParameterSource::random},
                                        {"setup/embed_dim/hand_made", ParameterSource::hand_made}}) {
-    WINDOW_OR_SKIP(bench, open_unpainted(1600, 1250, preset_scenario("welcome")));
+    WINDOW_OR_SKIP(bench, open_unpainted(1600, 1310, preset_scenario("welcome")));
     bench.ui->rasterise(false);
     REQUIRE(bench.scenario().parameters.source == ParameterSource::model);
     CHECK_FALSE(bench.ui->has(button));

@@ -158,6 +158,11 @@ TEST_CASE("a blocked cell of mask_bias says which rank its key has, and whose sc
   CHECK(kept == 2);
   CHECK(ahead == 2);
   CHECK_CONTAINS(cell_provenance(*trace, {Id::mask_bias}, {0, 1, 1, 0}).note, "not more than k = 2");
+  for (Index s = 0; s < 6; ++s) {
+    const bool left_out = s <= 3 && trace->tensors.mask_bias->at({0, 1, 3, s}) == -no_bound;
+    CHECK(cell_provenance(*trace, {Id::full_weights}, {0, 1, 3, s})
+              .note.starts_with("The indexer does not choose this key") == left_out);
+  }
 }
 
 TEST_CASE("the formulas of the indexer's cells are those of its paper") {

@@ -76,13 +76,18 @@ void check_against_reference(const AttentionInputs& inputs, const GlRun& run = {
 
 }  // namespace
 
-TEST_CASE("the gl backend agrees with the reference over every option but clip_qkv, which it refuses") {
+TEST_CASE(
+    "the gl backend agrees with the reference over every option but clip_qkv and indexer, which it refuses") {
   OPEN_OR_SKIP(context, ComputeContext());
   for (const NamedInputs& named : single_option_inputs()) {
     CAPTURE(named.name);
     const AttentionInputs inputs = as_f32(named.inputs);
     if (inputs.options.clip_qkv) {
       CHECK_CONTAINS(gl_refusal(inputs, gpu_limits()), "clip_qkv");
+      continue;
+    }
+    if (inputs.options.indexer) {
+      CHECK_CONTAINS(gl_refusal(inputs, gpu_limits()), "does not choose keys by an indexer (indexer)");
       continue;
     }
     CHECK(gl_refusal(inputs, gpu_limits()).empty());
@@ -421,6 +426,7 @@ TEST_CASE("a run that follows another on the GPU makes only what changed, with t
   Index output_alone = 0, some_tokens = 0;
   for (const FollowingInputs& next : following_inputs(first)) {
     CAPTURE(next.name);
+    if (next.inputs.options.indexer) continue;  // which gl refuses
     forward.follow(first);
     forward.finish();
     forward.follow(next.inputs);
@@ -462,6 +468,7 @@ TEST_CASE("a run that follows another on the GPU makes only what changed, with t
   chain.finish();
   for (const FollowingInputs& next : following_inputs(first)) {
     CAPTURE(next.name);
+    if (next.inputs.options.indexer) continue;  // which gl refuses
     chain.follow(next.inputs);
     chain.finish();
     const TracePtr followed = chain.trace(), alone = gl_forward(next.inputs, keep);

@@ -190,6 +190,10 @@ TEST_CASE("mask.indexer draws the parameters of an indexer, or its queries, keys
   CHECK(sizes(heads.attention.tensors.indexer_k) == "(2,1,6,4)");
   CHECK(sizes(heads.attention.tensors.indexer_weights) == "(2,5,3)");
   CHECK_NOTHROW(reference_forward(heads.attention));
+  const ScenarioInputs edited = inputs_of(
+      R"({"op":"scaled_dot_product_attention","attention":{"num_heads":2,"head_dim":4},
+          "mask":{"indexer":{"heads":3,"width":4,"k":2}},"edits":[{"tensor":"indexer_q","index":[0,2,1,3],"value":7}]})");
+  CHECK(edited.attention.tensors.indexer_q->at({0, 2, 1, 3}) == 7.0);
   const char* const json = R"({"attention":{"embed_dim":8,"num_heads":2},"inputs":{"query_length":5},
                                "mask":{"indexer":{"heads":1,"width":2,"k":2}}})";
   const GivenArrays given{
