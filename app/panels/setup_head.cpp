@@ -123,6 +123,7 @@ void draw_freeze(SetupRows& rows) {
 }
 
 void draw_groups(SetupRows& rows) {
+  if (is_latent(rows.scenario().op)) return draw_cache(rows);
   AttentionSpec& a = rows.scenario().attention;
   const std::vector<std::int64_t> choices = group_choices(rows);
   const std::int64_t now = a.num_kv_heads.value_or(a.num_heads);
@@ -267,7 +268,8 @@ void draw_setup_parameters(SetupRows& rows) {
   int heads = chosen == parameter_choices.end() ? -1 : static_cast<int>(chosen - parameter_choices.begin());
   // One can return to a model as long as the scenario names it.
   const bool has_model = names_a_model(rows.scenario());
-  if (rows.choice(setup_row("setup/parameters"), std::span(parameter_sources).first(has_model ? 3 : 2), heads)) {
+  const std::size_t offered = is_latent(rows.scenario().op) ? 1 : has_model ? 3 : 2;
+  if (rows.choice(setup_row("setup/parameters"), std::span(parameter_sources).first(offered), heads)) {
     const auto at = static_cast<std::size_t>(heads);
     parameters.source = parameter_choices[at];
     rows.edited("setup/parameters", std::string(parameter_edits[at]), false);

@@ -187,8 +187,13 @@ void draw_setup_sizes(SetupRows& rows) {
     std::optional<std::int64_t> head_dim;
     integer_row(
         rows.widgets(),
-        {"setup/head_dim", "head_dim", a.head_dim ? "D" : "D = E/H",
-         "The width of one head's q and k: embed_dim / num_heads, unless the scenario's file sets it."},
+        {"setup/head_dim", "head_dim",
+         latent       ? "D = Dn+R"
+         : a.head_dim ? "D"
+                      : "D = E/H",
+         latent
+             ? "The width of one head's q: qk_nope_head_dim + qk_rope_head_dim."
+             : "The width of one head's q and k: embed_dim / num_heads, unless the scenario's file sets it."},
         head_dim, {.derived = std::to_string(now.head_dim), .read_only = true});
   }
   const FieldResult batch =

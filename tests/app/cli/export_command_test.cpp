@@ -173,7 +173,7 @@ TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   check_export_refused({"hand_made", "-o", out}, 2, "--tensor");
   check_export_refused({"hand_made", "--tensor", "attn_weight", "-o", out}, 2, "did you mean attn_weights?");
   check_export_refused({"hand_made", "--tensor", "foo", "-o", out}, 2,
-                       "expected query, key, value, q, k, v, q_heads");
+                       "expected query, key, value, q_a, compressed_q, q, k, v");
   check_export_refused({"hand_made", "--tensor", "foo", "-o", out}, 2,
                        "headwise list tensors lists all names");
   check_export_refused({"hand_made", "--tensor", "static_k", "-o", out}, 2, "static_k");

@@ -6,8 +6,12 @@
 #include "app/content/map_figures.h"
 #include "app/content/step_words.h"
 #include "app/widgets/text_column.h"
+#include "core/attention/reference_backend.h"
+#include "core/attention/steps.h"
 #include "core/export/code_lines.h"
 #include "core/export/number_text.h"
+#include "core/scenario/presets.h"
+#include "core/scenario/scenario_inputs.h"
 #include "tests/app/stage/stage_trace.h"
 #include "tests/checks.h"
 
@@ -244,14 +248,37 @@ TEST_CASE("every step says how its gradient comes back, and not as it went forwa
   CHECK_FALSE(of(Step::output, TensorId::layer_norm_output));
 }
 
+TEST_CASE("every picture of latent attention has words of its own, forwards and backwards") {
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
+    Scenario scenario = preset_scenario("latent");
+    scenario.attention.layout = layout;
+    scenario.attention.q_lora_rank = 6;
+    const TracePtr trace = reference_forward(make_scenario_inputs(scenario, DType::f32).attention);
+    for (const Step step : {Step::project, Step::split_heads, Step::weighted_sum}) {
+      const std::vector<StepPicture> pictures = step_pictures(step, *trace);
+      CHECK(pictures.size() >= (step == Step::weighted_sum ? 1 : 4));
+      const StepFacts facts = step_facts(*trace, step, 0, 0);
+      for (const StepPicture& picture : pictures) {
+        CAPTURE(std::string(tensor_entry(picture.result).name));
+        const StepWords words = step_words(step, picture, facts);
+        REQUIRE_FALSE(words.formulas.empty());
+        CHECK(words.formulas.front().find("W_k") == std::string::npos);
+        CHECK(words.formulas.front().find(" + b_") == std::string::npos);  // the preset has no biases
+        CHECK(words.sentence != step_entries()[static_cast<std::size_t>(step)].sentence);
+        CHECK(backward_words(step, picture, facts));
+      }
+    }
+  }
+}
+
 TEST_CASE("every row of words names a tensor, or a step and a tensor, and has a formula and a sentence") {
   CHECK(step_rows().size() > 20);
   for (const WordRow& row : step_rows()) {
     CAPTURE(row.key);
     const std::size_t grad = row.key.find(": grad ");
     std::string_view tensor = grad == row.key.npos ? row.key : row.key.substr(grad + 7);
-    if (constexpr std::string_view kind = " of neighbours"; tensor.ends_with(kind))
-      tensor.remove_suffix(kind.size());
+    for (const std::string_view kind : {" of neighbours", " of latents"})
+      if (tensor.ends_with(kind)) tensor.remove_suffix(kind.size());
     CHECK(find_tensor_name(tensor));
     if (grad != row.key.npos)
       CHECK(std::ranges::count(step_entries(), row.key.substr(0, grad), &StepEntry::name) == 1);
