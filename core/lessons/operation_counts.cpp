@@ -74,7 +74,7 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
               {s.batch, s.new_keys(), o.vdim, s.kv_heads, s.v_head_dim});
   }
   if (const auto& indexer = o.indexer) {
-    if (projects) {
+    if (module) {
       product(TensorId::indexer_q, "nle,fe->nlf", "N·L·E·Hi·W",
               {s.batch, s.queries, s.embed_dim, indexer->heads, indexer->width});
       product(TensorId::indexer_k, "nse,fe->nsf", "N·S·" + kdim + "·W",

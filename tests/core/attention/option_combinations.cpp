@@ -290,17 +290,15 @@ std::vector<std::vector<NamedChange>> mha_changes() {
   };
 }
 
-// As above, without what latents do not have.
-std::vector<std::vector<NamedChange>> latent_changes() {
-  std::vector<std::vector<NamedChange>> changes;
-  for (auto& group : mha_changes()) {
+// Without what latents do not have.
+std::vector<std::vector<NamedChange>> of_latents(std::vector<std::vector<NamedChange>> changes) {
+  for (auto& group : changes)
     std::erase_if(group, [](const NamedChange& change) {
       const std::string_view name = change.name;
       return name == "a past" || name == "separate projections" || name == "bias_k" || name == "static_k" ||
-             name == "zero row" || name == "QK-norm" || name == "no biases";
+             name == "zero row" || name == "QK-norm" || name == "no biases" || name.starts_with("indexer");
     });
-    if (!group.empty()) changes.push_back(std::move(group));
-  }
+  std::erase_if(changes, [](const auto& group) { return group.empty(); });
   return changes;
 }
 
@@ -394,9 +392,9 @@ std::vector<std::vector<NamedChange>> shared_changes() {
 }
 
 std::vector<std::vector<NamedChange>> changes_of(Op op) {
-  auto changes = is_latent(op) ? latent_changes() : projects(op) ? mha_changes() : sdpa_changes();
+  auto changes = projects(op) ? mha_changes() : sdpa_changes();
   for (auto& group : shared_changes()) changes.push_back(std::move(group));
-  return changes;
+  return is_latent(op) ? of_latents(std::move(changes)) : changes;
 }
 
 }  // namespace
