@@ -275,6 +275,10 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
 }
 
 std::string step_question(Step step, const AttentionOptions& options) {
+  if (is_latent(options) && step == Step::project)
+    return "what is kept of a key row? one latent, of which its keys and values are made";
+  if (is_latent(options) && step == Step::split_heads && has_rotary_embedding(options))
+    return "when are the heads split? here; then the last R columns of each q are rotated";
   if (step == Step::split_heads && has_rotary_embedding(options) && options.qk_norm != QkNorm::per_head) {
     return projects(options.op)
                ? "when are the heads split? here; then q and k are rotated by their positions"

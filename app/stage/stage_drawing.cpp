@@ -52,6 +52,31 @@ char family(const PanelContext& context, const StageMatrix& matrix) {
   return family(matrix.name.id);
 }
 
+// What formulas call a tensor of the family: "W_q", "∂q"; empty where they use its name, or without one.
+std::string symbol_of(TensorName name, char family) {
+  const auto formula = [&]() -> std::string {
+    switch (name.id) {
+      case Id::q_a_weight:
+        return "W_DQ";
+      case Id::q_b_weight:
+        return "W_UQ";
+      case Id::kv_a_weight:
+        return "W_DKV";
+      case Id::kv_b_weight:
+        return "W_UKV";
+      case Id::q_a:
+      case Id::compressed_q:
+      case Id::k_rot:
+        return "";
+      default:
+        break;
+    }
+    const bool weight = tensor_entry(name.id).role == TensorRole::parameter;
+    return family == 0 ? "" : fmt::format("{}{}", weight ? "W_" : "", family);
+  }();
+  return formula.empty() || !name.gradient ? formula : "∂" + formula;
+}
+
 Rgba8 hue_of(const Palette& palette, char family) {
   return family == 'q' ? palette.q : family == 'k' ? palette.k : family == 'v' ? palette.v : palette.focus;
 }
@@ -266,10 +291,7 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   };
   if (!sign.empty()) write(context.fonts.mono, palette.text_dim, sign, 6);
   const char letter = family(context, part.matrix);
-  const bool weight = tensor_entry(part.matrix.name.id).role == TensorRole::parameter;
-  const std::string symbol =
-      letter == 0 ? std::string()
-                  : fmt::format("{}{}{}", part.matrix.name.gradient ? "∂" : "", weight ? "W_" : "", letter);
+  const std::string symbol = symbol_of(part.matrix.name, letter);
   // In a narrow place the symbol is dropped first, then the name's indices: the head is shown above.
   ImFont* bold = context.fonts.bold;
   std::string name = name_on_stage(context, part.matrix);

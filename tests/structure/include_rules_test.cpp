@@ -46,7 +46,7 @@ const std::map<std::string, Room> rooms{
     {"app/web", {730, {"app/session", "app/content"}}},
     {"app/widgets", {4580, {"app/platform", "app/session"}}},
     {"app/panels", {7120, {"app/platform", "app/session", "app/content", "app/widgets"}}},
-    {"app/stage", {10180, {"app/session", "app/content", "app/widgets", "app/panels"}}},
+    {"app/stage", {10230, {"app/session", "app/content", "app/widgets", "app/panels"}}},
     {"app/lesson", {2760, {"app/session", "app/content", "app/widgets", "app/panels", "app/stage"}}},
     {"app/training", {2110, {"app/session", "app/content", "app/widgets", "app/panels"}}},
     {"app/window",

@@ -158,6 +158,14 @@ TEST_CASE("code that is too long breaks behind a space, whatever it consists of"
   CHECK(joined == arrows);
 }
 
+TEST_CASE("a step of latent attention asks for the latent, and says that only a part of q is rotated") {
+  AttentionOptions options;
+  options.op = Op::multi_head_latent_attention;
+  CHECK(step_question(Step::project, options).starts_with("what is kept of a key row?"));
+  options.rotary_base = 10000.0;
+  CHECK(step_question(Step::split_heads, options).ends_with("the last R columns of each q are rotated"));
+}
+
 TEST_CASE("the formula and the question of the scale say what is done where it is not 1/√D") {
   const StepPicture picture{TensorId::scaled_scores, {}, {}, false, 0, 0};
   StepFacts facts;
