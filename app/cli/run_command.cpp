@@ -187,7 +187,7 @@ void run_run(CommandOptions& options, const Words& words) {
                 "For a model: run a text through these layers in one pass, with tensors named layer.N.NAME: "
                 "all, or 0,3",
                 {.type = "N,M|all"});
-  options.value("--style", style, "The style of a .py program: pytorch, einsum, numpy or d2l",
+  options.value("--style", style, "The style of a .py program: pytorch, einsum, numpy, d2l or flex",
                 {.type = "NAME", .shows_default = true});
   options.flag("--json", json, "Print the file's name and its tensors as JSON");
   if (!options.parse(words)) return;

@@ -32,13 +32,14 @@
 namespace headwise {
 namespace {
 
-void draw_styles(const PanelContext& context, CodeSectionState& state) {
+void draw_styles(const PanelContext& context, float most_width, CodeSectionState& state) {
   std::array<std::string_view, code_styles.size()> names;
   std::ranges::transform(code_styles, names.begin(), code_style_name);
   int chosen = static_cast<int>(state.style);
-  if (segmented_control(context, "code style", names, chosen))
+  const float width = std::min(segmented_control_size(context, names).x, most_width);
+  if (segmented_control(context, "code style", names, chosen, {.width = width}))
     state.style = code_styles[static_cast<std::size_t>(chosen)];
-  tooltip(context, "code style: PyTorch functions, a single einsum, plain NumPy, or d2l");
+  tooltip(context, "code style: PyTorch functions, a single einsum, plain NumPy, d2l, or flex_attention");
   const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
   const float part = size.x / float(names.size());
   for (std::size_t i = 0; i < names.size() && ui_probes_wanted(); ++i) {
@@ -210,7 +211,7 @@ void draw_code_section(const PanelContext& context, CodeSectionState& state, Tex
       code_lines(state.style, context.selection.step, picture->result, context.trace);
   if (code.empty()) return;
   column.heading("THE SAME IN CODE");
-  draw_styles(context, state);
+  draw_styles(context, column.width(), state);
   column.space(4);
   std::vector<TextColumn::Line> lines;
   for (const CodeLine& line : code) {

@@ -22,4 +22,9 @@ std::string code_variable(TensorId id);
 // arrays. Empty if the trace has no such step.
 std::vector<CodeLine> code_lines(CodeStyle style, Step step, TensorId result, const Trace& trace);
 
+// What flex_attention has no argument for: then its style writes the steps as pytorch does.
+std::vector<std::string> missing_in_flex(const Trace& trace);
+// Whether the lines of a style compute the tensor: scores and weights stay inside flex_attention.
+bool code_computes(CodeStyle style, const Trace& trace, TensorId tensor);
+
 }  // namespace headwise

@@ -12,8 +12,8 @@ namespace {
 struct Entry {
   std::string_view name, key;
 };
-constexpr std::array<Entry, 4> code_style_table{
-    {{"PyTorch", "pytorch"}, {"einsum", "einsum"}, {"NumPy", "numpy"}, {"d2l", "d2l"}}};
+constexpr std::array<Entry, code_styles.size()> code_style_table{
+    {{"PyTorch", "pytorch"}, {"einsum", "einsum"}, {"NumPy", "numpy"}, {"d2l", "d2l"}, {"flex", "flex"}}};
 
 }  // namespace
 

@@ -19,10 +19,11 @@ enum class CodeStyle {
   einsum,   // torch.einsum, every sum spelled out by its letters; grouped heads are not repeated
   numpy,    // plain NumPy, no framework
   d2l,      // as in "Dive into Deep Learning": heads folded into the batch, (N·H,L,D), torch.bmm
+  flex,     // PyTorch's flex_attention: scores, masks, softmax and weighted sum in one call
 };
 
-inline constexpr std::array<CodeStyle, 4> code_styles{CodeStyle::pytorch, CodeStyle::einsum, CodeStyle::numpy,
-                                                      CodeStyle::d2l};
+inline constexpr std::array code_styles{CodeStyle::pytorch, CodeStyle::einsum, CodeStyle::numpy,
+                                        CodeStyle::d2l, CodeStyle::flex};
 
 // The display name, "PyTorch". The key, "pytorch", is for files and flags.
 std::string_view code_style_name(CodeStyle style);

@@ -175,7 +175,18 @@ std::string array_name(const Trace& trace, std::size_t input) {
   return input_names[input];
 }
 
-std::string prelude(const Trace& trace, CodeStyle style, bool carries) {
+// What the lines call of PyTorch's flex_attention, which older versions do not have.
+std::string flex_import(const std::string& lines) {
+  std::string names;
+  for (const char* name : {"AuxRequest", "create_block_mask", "flex_attention"})
+    if (lines.find(fmt::format("{}(", name)) != std::string::npos)
+      names += (names.empty() ? "" : ", ") + std::string(name);
+  if (names.empty()) return "";
+  return fmt::format("from torch.nn.attention.flex_attention import {}  # PyTorch 2.5 or newer{}\n", names,
+                     names.starts_with("AuxRequest") ? "; AuxRequest: 2.9" : "");
+}
+
+std::string prelude(const Trace& trace, CodeStyle style, bool carries, const std::string& lines) {
   const bool numpy = style == CodeStyle::numpy;
   std::string text = carries ? "import base64\n" : "";
   text += "import math\n";
@@ -183,7 +194,7 @@ std::string prelude(const Trace& trace, CodeStyle style, bool carries) {
   text += "import sys\n";
   if (carries) text += "import zlib\n";
   text += "\nimport numpy as np\n";
-  if (!numpy) text += "import torch\nimport torch.nn.functional as F\n";
+  if (!numpy) text += "import torch\nimport torch.nn.functional as F\n" + flex_import(lines);
   text += "\n";
   if (!numpy)
     text += fmt::format("torch.set_default_dtype(torch.{})\n\n",
@@ -277,7 +288,8 @@ Steps steps_text(const Trace& trace, CodeStyle style) {
     for (const StepPicture& picture : pictures) {
       for (const CodeLine& line : code_lines(style, entry.step, picture.result, trace))
         lines += line.code + (line.comment.empty() ? "" : "  # " + line.comment) + "\n";
-      if (std::ranges::find(steps.results, picture.result) == steps.results.end())
+      if (code_computes(style, trace, picture.result) &&
+          std::ranges::find(steps.results, picture.result) == steps.results.end())
         steps.results.push_back(picture.result);
     }
     if (!lines.empty()) steps.text += fmt::format("\n# {}\n{}", entry.name, lines);
@@ -328,7 +340,7 @@ std::string program_text(const Trace& trace, CodeStyle style, const std::string&
       : projects(trace.options.op) ? "Multi-head attention"
                                    : "Scaled dot-product attention",
       code_style_name(style));
-  text += prelude(trace, style, arrays_file.empty());
+  text += prelude(trace, style, arrays_file.empty(), steps.text);
   text += arrays_text(trace, style, arrays_file);
   if (style == CodeStyle::d2l && projects(trace.options.op)) text += "\n# The layers\n" + layers_text(trace);
   text += steps.text;
@@ -336,7 +348,7 @@ std::string program_text(const Trace& trace, CodeStyle style, const std::string&
   text += numpy ? "\nnp.set_printoptions(precision=8, suppress=True, linewidth=140, threshold=100_000)\n"
                 : "\ntorch.set_printoptions(precision=8, sci_mode=False, linewidth=140, threshold=100_000)\n";
   for (const Id id : {Id::output, Id::residual_output, Id::layer_norm_output, Id::attn_output_weights}) {
-    if (!trace.tensor(id)) continue;
+    if (!trace.tensor(id) || !code_computes(style, trace, id)) continue;
     text += fmt::format("print(\"{0}\", tuple({0}.shape))\nprint({0})\n", code_variable(id));
   }
   if (style == CodeStyle::pytorch) text += own_function_text(trace);

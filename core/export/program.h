@@ -21,9 +21,10 @@ inline constexpr Index largest_carried_bytes = Index{1} << 20;
 Index program_array_bytes(const Trace& trace);
 
 // The text of the program. `arrays_file`: the name of the .npz next to it that holds program_arrays(); empty:
-// the program contains them. The program needs NumPy and, in all styles but numpy, PyTorch 1.13 or newer. Its
-// only argument, which is optional, names an .npz that it writes every computed tensor to. In the pytorch
-// style it ends with a call of PyTorch's own function, if that function has all options of the trace.
+// the program contains them. The program needs NumPy and, in all styles but numpy, PyTorch 1.13 or newer
+// (flex: 2.5, with sinks 2.9). Its only argument, which is optional, names an .npz that it writes every
+// computed tensor to. In the pytorch style it ends with a call of PyTorch's own function, if that function
+// has all options of the trace.
 std::string program_text(const Trace& trace, CodeStyle style, const std::string& arrays_file = {});
 
 // Writes that program to `path`, which ends in .py, with its arrays in an .npz next to it if they exceed

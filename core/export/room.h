@@ -1,5 +1,5 @@
 // What leaves the program: pictures of heatmaps in pixels and in vectors, with their colours, numbers and
-// letters, and the same computation as Python code: PyTorch, einsum, NumPy or d2l.
+// letters, and the same computation as Python code: PyTorch, einsum, NumPy, d2l or flex_attention.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

@@ -25,6 +25,11 @@ std::string run_python_programs(const std::string& python, const std::vector<Pyt
   files.close();
   std::ofstream(driver) << "import contextlib, io, runpy, sys, warnings\n"
                            "warnings.simplefilter('ignore')\n"
+                           "try:  # PyTorch compiles this one's functions, and confuses those of one name\n"
+                           "    import torch.nn.attention.flex_attention as flex\n"
+                           "    flex._FLEX_ATTENTION_DISABLE_COMPILE_DEBUG = True\n"
+                           "except ImportError:\n"
+                           "    pass\n"
                            "failed = open(sys.argv[2], 'w')\n"
                            "for line in open(sys.argv[1]):\n"
                            "    path, output = line.rstrip('\\n').split('\\t')\n"
