@@ -245,7 +245,7 @@ class ContentBuilder {
     const TensorEntry& entry = tensor_entry(id);
     const TensorPtr tensor = trace_.tensor(id);
     const TensorPtr mask = blocked_cells(trace_, {id});
-    const double blocked_at = trace_.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
+    const double blocked_at = blocked_value(trace_, {id});
     ValueRange range = ranges_.of(tensor, selection_.batch, entry.probabilities, mask, blocked_at);
     // After the head gains, which change without head_output: ranges seen at other gains still count.
     if (id == Id::concat || id == Id::gated_concat || id == Id::output || id == Id::residual_output)
@@ -386,7 +386,7 @@ StageContent stage_content(const Trace& trace, const TokenLabels& labels, const 
 void set_mask(const Trace& trace, StagePart& part) {
   const TensorPtr mask = blocked_cells(trace, part.matrix.name);
   part.spec.mask.reset();
-  part.spec.blocked_at = trace.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
+  part.spec.blocked_at = blocked_value(trace, part.matrix.name);
   if (!mask) return;
   part.spec.mask = matrix_view(mask, part.matrix.leading);
   if (part.matrix.transposed) part.spec.mask = part.spec.mask->transposed();

@@ -113,6 +113,7 @@ bool column_extremes(const Stored<T>& read, double blocked_at, const Cells& rows
   std::fill_n(least, count, infinity);
   std::fill_n(most, count, -infinity);
   const T filled = static_cast<T>(blocked_at), nearly = static_cast<T>(static_cast<float>(blocked_at));
+  const bool hides = blocked_at < std::numeric_limits<double>::infinity();
   Flag other = 0;
   for (Index row = rows.first; row < rows.last; ++row) {
     const T* __restrict const value = read.values + row * read.at.row_stride + cols.first;
@@ -131,7 +132,7 @@ bool column_extremes(const Stored<T>& read, double blocked_at, const Cells& rows
     for (Index i = 0; i < count; ++i) {
       const T v = value[i];
       const bool blocked = mask[i] == -infinity, plain = !blocked & (std::abs(v) < infinity);
-      const bool hatched = blocked & ((v == T{0}) | (v == -infinity) | (v == filled) | (v == nearly));
+      const bool hatched = hides & blocked & ((v == T{0}) | (v == -infinity) | (v == filled) | (v == nearly));
       other |= (plain | hatched) ? Flag{0} : Flag{1};
       const T if_low = plain ? v : infinity, if_high = plain ? v : -infinity;
       low[i] = if_low < low[i] ? if_low : low[i];

@@ -290,7 +290,7 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
     spec.values = matrix_view(tensor, leading);
     if (mask) {
       spec.mask = matrix_view(mask, leading);
-      if (trace.options.mask_value) spec.blocked_at = *trace.options.mask_value;
+      spec.blocked_at = blocked_value(trace, what.tensor);
     }
     spec.color_map = map;
     spec.theme = what.theme;

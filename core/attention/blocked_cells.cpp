@@ -61,6 +61,10 @@ TensorPtr blocked_cells(const Trace& trace, TensorName name) {
   return known.over_heads;
 }
 
+double blocked_value(const Trace& trace, TensorName name) {
+  return name.id == TensorId::indexer_scores ? -blocked_bias : trace.options.mask_value.value_or(blocked_bias);
+}
+
 bool is_blocked(const Trace& trace, TensorName name, const std::vector<Index>& index) {
   const TensorPtr mask = blocked_cells(trace, name);
   return mask && mask->at(index) == blocked_bias;

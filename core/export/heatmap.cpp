@@ -77,7 +77,9 @@ std::optional<Extremes> quick_extremes(const HeatmapSpec& spec) {
   std::mutex adding;
   dispatch_float(dtype, [&]<class T>() {
     const T* const values = view.tensor->values<T>().data() + view.offset;
-    const T* const mask = spec.mask ? spec.mask->tensor->values<T>().data() + spec.mask->offset : nullptr;
+    const T* const mask = spec.mask && spec.blocked_at < -minus_infinity
+                              ? spec.mask->tensor->values<T>().data() + spec.mask->offset
+                              : nullptr;
     for_ranges(view.rows * view.cols, 1.0, [&](Index first, Index last) {
       const Extremes part =
           extremes_of(values + first, mask ? mask + first : nullptr, spec.blocked_at, last - first);
@@ -149,10 +151,11 @@ CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col) {
   const double value = spec.values.value(row, col);
   if (std::isnan(value)) return CellKind::nan;
   const bool blocked = spec.mask && spec.mask->value(row, col) == minus_infinity;
+  const bool keeps = spec.blocked_at == -minus_infinity;
   // In an f32 tensor the fill value is the nearest float.
   const bool filled =
       value == spec.blocked_at || value == static_cast<double>(static_cast<float>(spec.blocked_at));
-  if (blocked && (value == 0.0 || value == minus_infinity || filled)) return CellKind::blocked;
+  if (blocked && !keeps && (value == 0.0 || value == minus_infinity || filled)) return CellKind::blocked;
   if (std::isinf(value)) return value < 0 ? CellKind::minus_inf : CellKind::plus_inf;
   return blocked ? CellKind::blocked_value : CellKind::value;
 }

@@ -20,6 +20,10 @@ std::span<const std::string_view> given_array_names();
 void require_readable_names(const ArrayFile& file, std::span<const std::string_view> names,
                             const GivenArrays& given = {});
 
+// Throws Error(input): an array has a number of axes that its name never has.
+[[noreturn]] void refuse_rank(const std::string& name, const Shape& shape, const std::string& expected,
+                              const std::string& remedy = "");
+
 // A size of an array, and the array that has it: "query (2,4,16)".
 struct SizeFact {
   Index size = 0;

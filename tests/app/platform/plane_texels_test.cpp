@@ -64,7 +64,7 @@ TEST_CASE("rows of cells read together hold the texels that cells asked one by o
   std::uint64_t number = 0;
   for (const bool masked : {false, true})
     for (const double odd : {0.0, infinite, -infinite, std::nan("")})
-      for (const double blocked_at : {-infinite, -1e9, 0.1})
+      for (const double blocked_at : {-infinite, -1e9, 0.1, infinite})
         for (const ColorMap map : {ColorMap::viridis, ColorMap::blue_orange}) {
           Tensor values(Shape({{"L", 61}, {"S", 83}}), DType::f32), mask(values.shape(), DType::f32);
           for (Index i = 0; i < values.size(); ++i) {
