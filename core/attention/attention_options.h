@@ -234,7 +234,7 @@ void visit_layer_options(Visit&& visit) {
   visit(OptionRow{"qk_norm_kind", set_by_layer | module_only}, &O::qk_norm_kind);
   visit(OptionRow{"qk_norm_offset", set_by_layer | module_only}, &O::qk_norm_offset, unit_interval);
   visit(OptionRow{"qk_norm_epsilon", set_by_layer | module_only}, &O::qk_norm_epsilon, not_negative);
-  constexpr unsigned latent = module_only | latent_only | not_in_pytorch;
+  constexpr unsigned latent = module_only | latent_only | not_in_pytorch | set_by_layer;
   visit(OptionRow{"kv_lora_rank", latent}, &O::kv_lora_rank, positive_integer);
   visit(OptionRow{"q_lora_rank", latent}, &O::q_lora_rank, positive_integer);
   visit(OptionRow{"qk_nope_head_dim", latent}, &O::qk_nope_head_dim, positive_integer);

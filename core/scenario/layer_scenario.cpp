@@ -167,7 +167,14 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;
   const Index head_dim = layer.q_rows / heads, v_head_dim = layer.v_rows / kv_heads;
   a.embed_dim = layer.query_width;
-  set_heads(a, {heads, kv_heads, head_dim, v_head_dim});
+  const bool latents = layer.layout == AttentionLayout::latent;
+  if (latents) {
+    scenario.op = Op::multi_head_latent_attention;
+    a.num_heads = heads;
+    a.v_head_dim = v_head_dim;
+  } else {
+    set_heads(a, {heads, kv_heads, head_dim, v_head_dim});
+  }
   if (layer.key_width != layer.query_width) a.kdim = a.vdim = layer.key_width;
   a.bias = layer.has_bias;
   a.add_bias_kv = layer.has_bias_kv;
@@ -177,11 +184,12 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   if (attention.rotary) {
     const ModelRotary& rotary = *attention.rotary;
     a.rotary_pairs = rotary.pairs;
-    if (rotary_width(rotary, head_dim) == head_dim) {
+    const Index turned = latents ? layer.qk_rope_head_dim : head_dim;
+    if (rotary_width(rotary, turned) == turned) {
       a.rotary_base = rotary.base;
       a.rotary_scaling = rotary.scaling;
     } else {
-      const Rotation rotation = model_rotation(rotary, head_dim);
+      const Rotation rotation = model_rotation(rotary, turned);
       a.rotary_inverse_frequencies = rotation.inverse_frequencies;
       a.rotary_factor = rotation.factor;
     }

@@ -651,12 +651,6 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
 void check_scenario(const Scenario& scenario) {
   RangeChecker checker;
   visit_scenario(scenario, checker);
-  if (is_latent(scenario.op) && is_of_model(scenario))
-    throw Error(ExitStatus::usage,
-                {.where = place_of_value(scenario, "op"),
-                 .what = "a model's layer is computed as multi_head_attention",
-                 .got = std::string(choice_name(scenario.op)) + " beside parameters.source \"model\"",
-                 .remedy = "give its parameters as a file, with parameters.source=file, or leave op out"});
 }
 
 }  // namespace headwise

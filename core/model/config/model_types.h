@@ -53,7 +53,9 @@ inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2
                           norm_switch = 1U << 24,  // whether q and k are normalised; the arrays say it
     rope_without_window = 1U << 25,  // rope_in_windows, but everywhere in a model without windows
     trained_norm = 1U << 26,         // core/train's qk_norm
-    linear_layers = 1U << 27;        // layers without a softmax, which are none of ours, between the others
+    linear_layers = 1U << 27,        // layers without a softmax, which are none of ours, between the others
+    latents = 1U << 28,              // multi_head_latent_attention: its sizes, which the arrays say too
+    rope_interleave = 1U << 29;      // rotary_neighbours, unless the setting is false
 }  // namespace reads
 
 struct ModelType {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/model/config/model_types.h"
+#include "core/model/layers/latent_layers.h"
 
 namespace headwise {
 namespace {
@@ -32,6 +33,9 @@ std::set<std::string> used_names(const AttentionLayer& layer) {
                                       layer.has_output ? family.output : "", family.joint_bias})
     if (!stem.empty())
       for (const char* what : {"weight", "bias"}) used.insert(layer_array(layer, stem, what));
+  if (layer.layout == AttentionLayout::latent)
+    for (const LatentArray& array : latent_arrays(layer))
+      for (const char* what : {"weight", "bias"}) used.insert(layer_array(layer, array.stem, what));
   used.insert(layer.q_norms.begin(), layer.q_norms.end());
   used.insert(layer.k_norms.begin(), layer.k_norms.end());
   if (!layer.gate.empty()) used.insert({layer.gate + ".weight", layer.gate + ".bias"});
