@@ -263,7 +263,7 @@ void visit_position_options(Visit&& visit) {
   visit(OptionRow{"window_right", set_by_layer}, &O::window_right, zero_or_more);
   visit(OptionRow{"alibi", set_by_layer}, &O::alibi);
   visit(OptionRow{"alibi_scale", set_by_layer}, &O::alibi_scale, any_number);
-  visit(OptionRow{"indexer", set_by_layer | not_in_pytorch | not_latent}, &O::indexer);
+  visit(OptionRow{"indexer", set_by_layer | not_in_pytorch}, &O::indexer);
 }
 
 // f(row, member) for each option of the struct that has the trait.

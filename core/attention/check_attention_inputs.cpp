@@ -225,6 +225,7 @@ void check_multi_head_latent_attention(const AttentionInputs& inputs) {
   refusals.run([&] { check_output_gate(inputs, s); });
   refusals.run([&] { check_sinks(inputs, s); });
   refusals.run([&] { check_relative_bias(inputs, s); });
+  refusals.run([&] { check_indexer(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();

@@ -130,8 +130,7 @@ void check_indexer(const AttentionInputs& inputs, const AttentionSizes& s) {
              "indexer with its heads, width and k", "set mask.indexer, or leave it out"});
   }
   if (!indexer) return;
-  const std::string wrong = indexer_problem(
-      *indexer, sdpa || !has_rotary_embedding(inputs.options) ? 0 : rotation_of(inputs.options).count());
+  const std::string wrong = indexer_problem(inputs.options);
   require(wrong.empty(), {"mask.indexer", wrong, "", "", ""});
   const char* const unplaced = t.past_key                     ? "past_key"
                                : t.static_k                   ? "static_k"
@@ -155,7 +154,8 @@ void check_indexer(const AttentionInputs& inputs, const AttentionSizes& s) {
     return;
   }
   const Index rows = checked_multiply(indexer->heads, indexer->width, "indexer.wq_b.weight");
-  check("indexer.wq_b.weight", t.indexer_wq_b, true, {{"Hi·W", rows}, {"E", inputs.options.embed_dim}});
+  const Axis source{is_latent(inputs.options) ? "Cq" : "E", indexer_source_width(inputs.options)};
+  check("indexer.wq_b.weight", t.indexer_wq_b, true, {{"Hi·W", rows}, source});
   check("indexer.wk.weight", t.indexer_wk, true, {width, {"kdim", inputs.options.kdim}});
   check("indexer.k_norm.weight", t.indexer_k_norm_weight, false, {width});
   check("indexer.k_norm.bias", t.indexer_k_norm_bias, false, {width});

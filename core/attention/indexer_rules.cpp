@@ -32,18 +32,10 @@ class IndexerRules : RuleBuilder {
   }
 
  private:
-  // The columns that the indexer rotates, with the partner of each; none without RoPE.
-  struct Turned {
-    Interval columns;
-    AxisMap partner;
-  };
-  std::vector<Turned> turned_columns() const {
-    using namespace in_heads;
+  // The columns that are rotated, with the partner of each; none without RoPE.
+  std::vector<RotaryPiece> turned_columns() const {
     const Rotation rotation = indexer_rotation(trace_.options);
-    const Index pairs = rotation.count();
-    if (pairs == 0) return {};
-    if (rotation.pairs == RotaryPairs::neighbours) return {{{0, 2 * pairs}, axis_neighbour(column)}};
-    return {{{0, pairs}, axis_of(column, pairs)}, {{pairs, 2 * pairs}, axis_of(column, -pairs)}};
+    return rotation ? rotary_pieces(rotation, 0, in_heads::column) : std::vector<RotaryPiece>{};
   }
 
   // 'nle,(md)e->nmld', rotated: a cell's own product, then that of its partner.
@@ -51,15 +43,16 @@ class IndexerRules : RuleBuilder {
     using namespace in_heads;
     if (declare_given()) return;
     rule_.combine = Combine::indexer_query;
+    const Id source = indexer_source(trace_.options);
     const auto add_part = [&](const AxisMap& of_head, Interval columns) {
       AxisMap row_of_weight = of_head;
       row_of_weight.terms.insert(row_of_weight.terms.begin(), {.variable = h, .times = rule_.sizes.back()});
-      add({operand(Id::query, {axis_of(n), axis_of(row), axis_of(summed)}),
+      add({operand(source, {axis_of(n), axis_of(row), axis_of(summed)}),
            operand(Id::indexer_wq_b, {row_of_weight, axis_of(summed)})},
-          {{"e", sizes_.embed_dim}}, {{column, columns}});
+          {{source == Id::query ? "e" : "c", indexer_source_width(trace_.options)}}, {{column, columns}});
     };
     Index from = 0;
-    for (const Turned& part : turned_columns()) {
+    for (const RotaryPiece& part : turned_columns()) {
       add_part(axis_of(column), part.columns);
       add_part(part.partner, part.columns);
       from = part.columns.end;
@@ -82,7 +75,7 @@ class IndexerRules : RuleBuilder {
     for (const Id id : {Id::indexer_k_norm_weight, Id::indexer_k_norm_bias}) {
       if (!has(id)) continue;
       add({operand(id, {axis_of(column)})});
-      for (const Turned& part : turned_columns())
+      for (const RotaryPiece& part : turned_columns())
         add({operand(id, {part.partner})}, {}, {{column, part.columns}});
     }
   }

@@ -1,5 +1,5 @@
-// The parts of check_attention_inputs that are files of their own: masks and a past, and what enters the scores
-// by an option. Each throws a Refusal.
+// The parts of check_attention_inputs that are files of their own: masks and a past, and what enters the
+// scores by an option. Each throws a Refusal.
 #pragma once
 
 #include "core/attention/attention_sizes.h"

@@ -21,19 +21,16 @@ double partner_sign(const CellProvenance& provenance) {
   return is_first == provenance.cell.tensor.gradient ? 1.0 : -1.0;
 }
 
-// The position and the angles of a cell (n,m,t,d) of indexer_q or indexer_k; nothing in a column that is not
+// The position and the angles of a cell whose rows begin at position `first`; nothing in a column that is not
 // rotated.
-void add_indexer_rotation(const Trace& trace, CellProvenance& provenance) {
-  const Rotation rotation = indexer_rotation(trace.options);
-  const std::vector<Index>& cell = provenance.cell.index;
-  const Index own = cell[3];
-  if (own >= 2 * rotation.count()) return;
-  const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
-  const Index first = provenance.cell.tensor.id == TensorId::indexer_q
-                          ? rotary_first_query(trace.options, sizes.queries, sizes.keys)
-                          : rotary_first_key(trace.options);
-  const Index position = first + cell[2], pair = rotation.pair_of(own);
-  const Index begin = pair * rotation.step();
+struct Turn {
+  double cosine = 1.0, sine = 0.0;  // of θ, times the factor
+};
+std::optional<Turn> add_turn(const Rotation& rotation, Index first, CellProvenance& provenance) {
+  const std::vector<Index>& index = provenance.cell.index;
+  const Index own = index.back() - rotation.first;
+  if (own < 0 || own >= 2 * rotation.count()) return std::nullopt;
+  const Index position = first + index[index.size() - 2], pair = rotation.pair_of(index.back());
   const double angle = rotation.angle(position, pair);
   auto& quantities = provenance.quantities;
   quantities.emplace_back("position", static_cast<double>(position));
@@ -41,9 +38,24 @@ void add_indexer_rotation(const Trace& trace, CellProvenance& provenance) {
   quantities.emplace_back("θ", angle);
   quantities.emplace_back("cos θ", std::cos(angle));
   quantities.emplace_back("sin θ", std::sin(angle));
-  quantities.emplace_back("partner column",
-                          static_cast<double>(own == begin ? begin + rotation.apart() : begin));
   if (rotation.factor != 1.0) quantities.emplace_back("factor", rotation.factor);
+  return Turn{rotation.cosine(position, pair), rotation.sine(position, pair)};
+}
+
+// The first position of queries, or of keys.
+Index first_position(const Trace& trace, bool of_queries) {
+  const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
+  return of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys)
+                    : rotary_first_key(trace.options);
+}
+
+void add_indexer_rotation(const Trace& trace, CellProvenance& provenance) {
+  const Rotation rotation = indexer_rotation(trace.options);
+  const bool of_queries = provenance.cell.tensor.id == TensorId::indexer_q;
+  if (!rotation || !add_turn(rotation, first_position(trace, of_queries), provenance)) return;
+  const Index own = provenance.cell.index.back(), begin = rotation.pair_of(own) * rotation.step();
+  provenance.quantities.emplace_back("partner column",
+                                     static_cast<double>(own == begin ? begin + rotation.apart() : begin));
 }
 
 // factor·(own·cos θ ∓ partner·sin θ), or `own` in a column that is not rotated.
@@ -81,26 +93,14 @@ struct IndexerKeyRow {
 }  // namespace
 
 void add_rotation(const Trace& trace, CellProvenance& provenance) {
-  const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
   const TensorId id = provenance.cell.tensor.id;
   const bool of_queries = id == TensorId::q_rotary || id == made_of(TensorId::q_rotary, trace.options);
-  const Index first = of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys)
-                                 : rotary_first_key(trace.options);
   Rotation rotation = rotation_of(trace.options);
   if (id == TensorId::k_rot) rotation.first = 0;
   if (id == TensorId::kv_a) rotation.first = trace.options.kv_lora_rank.value_or(0);
-  const std::vector<Index>& index = provenance.cell.index;
-  const Index position = first + index[index.size() - 2], pair = rotation.pair_of(index.back());
-  const double angle = rotation.angle(position, pair);
-  provenance.quantities.emplace_back("position", static_cast<double>(position));
-  provenance.quantities.emplace_back("inverse frequency",
-                                     rotation.inverse_frequencies[static_cast<std::size_t>(pair)]);
-  provenance.quantities.emplace_back("θ", angle);
-  provenance.quantities.emplace_back("cos θ", std::cos(angle));
-  provenance.quantities.emplace_back("sin θ", std::sin(angle));
-  if (rotation.factor != 1.0) provenance.quantities.emplace_back("factor", rotation.factor);
-  provenance.terms.at(0).value *= rotation.factor * std::cos(angle);
-  provenance.terms.at(1).value *= partner_sign(provenance) * rotation.factor * std::sin(angle);
+  const Turn turn = add_turn(rotation, first_position(trace, of_queries), provenance).value_or(Turn{});
+  provenance.terms.at(0).value *= turn.cosine;
+  provenance.terms.at(1).value *= partner_sign(provenance) * turn.sine;
 }
 
 double recompute_rotation(const Trace& trace, const CellProvenance& provenance) {

@@ -1,5 +1,5 @@
-// What the declarations of rules are written with (core/attention/rules.h): the products of one rule, one after
-// the other.
+// What the declarations of rules are written with (core/attention/rules.h): the products of one rule, one
+// after the other.
 #pragma once
 
 #include <optional>

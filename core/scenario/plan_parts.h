@@ -50,8 +50,8 @@ bool is_written(const Scenario& scenario, const char* path, const T& value, cons
   return value != default_value || scenario.origin.written.contains(path);
 }
 
-// A size with a default: the arrays decide, unless the scenario sets another one. `length` is that of the axis
-// behind the heads: arrays with the two in the other order are common.
+// A size with a default: the arrays decide, unless the scenario sets another one. `length` is that of the
+// axis behind the heads: arrays with the two in the other order are common.
 Index size_of(const Scenario& scenario, const char* name, const char* letter, Index value, Index default_value,
               const std::optional<SizeFact>& fact, const std::optional<SizeFact>& length = {});
 // A size that may be null: as written, from the arrays, or derived.

@@ -78,11 +78,12 @@ void check_indexer(const ScenarioPlan& plan, const Scenario& scenario, const Giv
                    Contradictions& wrong) {
   const AttentionOptions& o = plan.options;
   if (!o.indexer) return;
-  const Index pairs = o.op == Op::scaled_dot_product_attention ? 0
-                      : o.rotary_base                          ? o.head_dim / 2
-                                      : static_cast<Index>(o.rotary_inverse_frequencies.size());
-  const std::string problem = indexer_problem(*o.indexer, pairs);
+  const std::string problem = indexer_problem(o);
   wrong.check(problem.empty(), "mask.indexer." + problem);
+  wrong.check(
+      !is_latent(o) || o.q_lora_rank,
+      "mask.indexer makes its queries of compressed_q, but attention.q_lora_rank is null: set q_lora_rank, "
+      "or indexer to null");
   const char* const unplaced = given.contains("past_key")   ? "past_key"
                                : o.past_length              ? "inputs.past_length"
                                : given.contains("static_k") ? "static_k"

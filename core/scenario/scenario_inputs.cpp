@@ -11,6 +11,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/check_attention_inputs.h"
 #include "core/attention/grad_output.h"
+#include "core/attention/indexer.h"
 #include "core/attention/latent_attention.h"
 #include "core/attention/projection_layouts.h"
 #include "core/attention/softmax.h"
@@ -318,7 +319,7 @@ struct InputBuilder {
     };
     t.indexer_wq_b = made("indexer.wq_b.weight",
                           {"Hi·W", checked_multiply(indexer.heads, indexer.width, "indexer.wq_b.weight")},
-                          {"E", o.embed_dim});
+                          {is_latent(o) ? "Cq" : "E", indexer_source_width(o)});
     t.indexer_wk = made("indexer.wk.weight", {"W", indexer.width}, {"kdim", o.kdim});
     t.indexer_k_norm_weight = given_or_null("indexer.k_norm.weight");
     t.indexer_k_norm_bias = given_or_null("indexer.k_norm.bias");
