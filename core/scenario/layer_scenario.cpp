@@ -59,12 +59,13 @@ std::string initial_text(const TextModel& model) {
 }
 
 // Beside the options that a layer sets.
-constexpr std::string_view layer_paths[]{
-    "attention.embed_dim",     "attention.num_heads", "attention.num_kv_heads",
-    "attention.kdim",          "attention.vdim",      "attention.head_dim",
-    "attention.v_head_dim",    "attention.bias",      "attention.add_bias_kv",
-    "inputs.self_attention",   "parameters.layout",   "attention.rotary_inverse_frequencies",
-    "attention.rotary_scaling"};
+constexpr std::string_view layer_paths[]{"attention.embed_dim",      "attention.num_heads",
+                                         "attention.num_kv_heads",   "attention.kdim",
+                                         "attention.vdim",           "attention.head_dim",
+                                         "attention.v_head_dim",     "attention.bias",
+                                         "attention.add_bias_kv",    "inputs.self_attention",
+                                         "parameters.layout",        "attention.rotary_inverse_frequencies",
+                                         "attention.rotary_scaling", "op"};
 
 // Calls f(path, member of a, member of b) for every key that a layer determines.
 template <class A, class F>

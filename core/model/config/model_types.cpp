@@ -64,6 +64,8 @@ constexpr FieldWord<ModelType> type_words[]{
     {"rope_without_window", reading<reads::rope_without_window>},
     {"trained_norm", reading<reads::trained_norm>}, {"linear_layers", reading<reads::linear_layers>},
     {"latents", reading<reads::latents>}, {"rope_interleave", reading<reads::rope_interleave>},
+    {"indexer", reading<reads::indexer>},
+    {"indexer_neighbours", chosen<&ModelType::indexer_pairs, RotaryPairs::neighbours>},
     {"gate", chosen<&ModelType::output_gate, OutputGate::own_array>},
     {"gate_in_queries", chosen<&ModelType::output_gate, OutputGate::in_queries>},
     {"written_multiplier", reading<reads::written_multiplier>},

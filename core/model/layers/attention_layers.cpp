@@ -102,6 +102,8 @@ std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
   }
   if (!layer.relative_bias.empty() && layer.num_heads)
     arrays.push_back({layer.relative_bias, {relative_buckets_of(layer), *layer.num_heads}});
+  if (!layer.indexer.empty())
+    for (LayerArray& array : arrays_of_indexer(layer)) arrays.push_back(std::move(array));
   if (!layer.sinks.empty() && layer.num_heads) arrays.push_back({layer.sinks, {*layer.num_heads}});
   if (!layer.q_norms.empty() && layer.num_heads) {
     const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads, D = Q / std::max<Index>(heads, 1);
@@ -435,10 +437,18 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
     }
     if (of) layers.emplace(name, layer_of(*of, prefix, files, found.config));
   }
+  // Modules of latents may have a q_proj, by which other families are recognised.
+  std::set<std::string> of_latents, of_others;
+  for (const auto& [array, layer] : layers)
+    (layer.layout == latent ? of_latents : of_others).insert(module_of(layer));
+  std::erase_if(layers, [&](const auto& entry) {
+    return entry.second.layout != latent && of_latents.contains(module_of(entry.second));
+  });
   std::vector<LayerName> names;
   for (const auto& [array, layer] : layers) names.push_back({layer.name, layer.family});
   for (const auto& [name, family] : absent_layers(files, names)) {
     AttentionLayer absent = layer_of(*family, name, files, found.config);
+    if (absent.layout == latent && of_others.contains(module_of(absent))) continue;  // of another kind
     layers.emplace(layer_array(absent, family->first_stem(), "weight"), std::move(absent));
   }
   for (auto& [array, layer] : layers) found.layers.push_back(std::move(layer));

@@ -87,6 +87,8 @@ struct AttentionLayer {
   bool gate_in_q = false;
   // The array (buckets,H) of a relative bias: its own, or its stack's first block's; else empty
   std::string relative_bias;
+  // The module of the indexer, "…self_attn.indexer", if its type has one and the file its arrays; else empty
+  std::string indexer;
   std::string sinks;  // the array with a sink for each head, if its type has them; else empty
   std::vector<std::string> unused_tensors;  // attention tensors, by name, that nothing here is computed from
   std::vector<std::string> missing;         // arrays that the family has and that are absent

@@ -60,6 +60,25 @@ std::vector<LayerArray> arrays_of_latents(const AttentionLayer& layer) {
   return arrays;
 }
 
+std::optional<Indexer> indexer_sizes(const AttentionLayer& layer) {
+  if (layer.indexer.empty()) return std::nullopt;
+  const auto rows = [&](const char* array) {
+    const auto at = layer.arrays.find(layer.indexer + array);
+    return at == layer.arrays.end() || at->second.sizes.empty() ? 0 : at->second.sizes[0];
+  };
+  return Indexer{.heads = rows(".weights_proj.weight"), .width = rows(".wk.weight")};
+}
+
+std::vector<LayerArray> arrays_of_indexer(const AttentionLayer& layer) {
+  const Indexer sizes = indexer_sizes(layer).value_or(Indexer{});
+  const Index W = sizes.width, source = layer.q_lora_rank > 0 ? layer.q_lora_rank : layer.query_width;
+  return {{layer.indexer + ".wq_b.weight", {sizes.heads * W, source}},
+          {layer.indexer + ".wk.weight", {W, layer.key_width}},
+          {layer.indexer + ".k_norm.weight", {W}},
+          {layer.indexer + ".k_norm.bias", {W}, true},
+          {layer.indexer + ".weights_proj.weight", {sizes.heads, layer.query_width}}};
+}
+
 void split_latent_rows(AttentionLayer& layer) {
   layer.k_rows = layer.q_rows;
   if (!layer.num_heads) return;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/attention/attention_options.h"
 #include "core/model/layers/attention_layers.h"
 
 namespace headwise {
@@ -23,6 +25,10 @@ std::vector<LatentArray> latent_arrays(const AttentionLayer& layer);
 
 // Those arrays with the sizes that they have to have.
 std::vector<LayerArray> arrays_of_latents(const AttentionLayer& layer);
+
+// Those of the indexer beside them, if there is one. Its heads and width are those of its own arrays.
+std::vector<LayerArray> arrays_of_indexer(const AttentionLayer& layer);
+std::optional<Indexer> indexer_sizes(const AttentionLayer& layer);
 
 // Sets the sizes that the arrays give. `needs` returns the weights at a stem, or notes that they are missing.
 using NeededArray = std::function<const ArrayInfo*(std::string_view stem)>;

@@ -119,6 +119,26 @@ void read_norms_and_gate(const Reading& read) {
                            read.type.usual_norm_epsilon, most);
 }
 
+// DeepSeek's sparse attention. A layer without an indexer of its own takes the choice of an earlier layer
+// (GLM-MoE-DSA), which is not known here: for few tokens it is all of them.
+void read_indexer(const Reading& read) {
+  if (!read.reads(reads::indexer)) return;
+  const Index k = read.settings.whole("index_topk", 2048, most_window);
+  const Json& kind = read.of_layer("indexer_types");
+  const bool is_shared = kind.is_string() && kind.get<std::string>() == "shared";
+  if (std::optional<Indexer> indexer = indexer_sizes(read.layer); indexer && !is_shared && k > 0) {
+    indexer->k = k;
+    indexer->rotary_pairs = read.type.indexer_pairs;
+    read.attention.indexer = indexer;
+    return;
+  }
+  read.attention.limits.push_back(
+      {k, fmt::format(
+              "config.json: index_topk = {}: beyond {} tokens this layer looks at the keys that an earlier "
+              "layer's indexer chose, but here at all",
+              k, k)});
+}
+
 // Whether the layer has a window, if a model has both kinds.
 bool has_window(const Reading& read) {
   const Json& kind = read.of_layer("layer_types");
@@ -246,9 +266,8 @@ void read_rotary(const Reading& read) {
                     rotary.share, head_dim(read.layer)));
 }
 
-// Mistral 4 multiplies the queries behind its first length by more than 1, more and more.
+// Ministral 3 and Mistral 4 multiply the queries behind their first length by more than 1, more and more.
 void read_query_growth(const Reading& read) {
-  if (!read.reads(reads::latents)) return;
   const Json& rope = read.settings.at("rope_parameters");
   if (!rope.is_object() || !rope.contains("llama_4_scaling_beta") || rope["llama_4_scaling_beta"].is_null())
     return;
@@ -425,6 +444,7 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   read_window(read);
   read_local_window(read);
   read_block_sparse(read);
+  read_indexer(read);
   read_positions(read);
   read_query_growth(read);
   if (const Json& bias = settings.at("attention_bias");

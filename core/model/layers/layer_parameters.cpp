@@ -269,6 +269,10 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
   }
   if (!layer.relative_bias.empty())
     parameters["relative_attention_bias.weight"] = read_named(source, layer.relative_bias);
+  if (!layer.indexer.empty())
+    for (const LayerArray& array : arrays_of_indexer(layer))
+      if (!array.is_bias || source.files.find(array.name))
+        parameters["indexer." + array.name.substr(layer.indexer.size() + 1)] = read_named(source, array.name);
   if (!layer.sinks.empty()) parameters["sinks"] = joined_heads(source, {layer.sinks});
   if (!latents) read_output(source, layer, parameters);
   if (layer.has_bias_kv)
