@@ -234,7 +234,7 @@ void visit_layer_options(Visit&& visit) {
   visit(OptionRow{"qk_norm_kind", set_by_layer | module_only}, &O::qk_norm_kind);
   visit(OptionRow{"qk_norm_offset", set_by_layer | module_only}, &O::qk_norm_offset, unit_interval);
   visit(OptionRow{"qk_norm_epsilon", set_by_layer | module_only}, &O::qk_norm_epsilon, not_negative);
-  constexpr unsigned latent = module_only | latent_only | not_in_pytorch;
+  constexpr unsigned latent = module_only | latent_only | not_in_pytorch | set_by_layer;
   visit(OptionRow{"kv_lora_rank", latent}, &O::kv_lora_rank, positive_integer);
   visit(OptionRow{"q_lora_rank", latent}, &O::q_lora_rank, positive_integer);
   visit(OptionRow{"qk_nope_head_dim", latent}, &O::qk_nope_head_dim, positive_integer);
@@ -263,7 +263,7 @@ void visit_position_options(Visit&& visit) {
   visit(OptionRow{"window_right", set_by_layer}, &O::window_right, zero_or_more);
   visit(OptionRow{"alibi", set_by_layer}, &O::alibi);
   visit(OptionRow{"alibi_scale", set_by_layer}, &O::alibi_scale, any_number);
-  visit(OptionRow{"indexer", set_by_layer | not_in_pytorch | not_latent}, &O::indexer);
+  visit(OptionRow{"indexer", set_by_layer | not_in_pytorch}, &O::indexer);
 }
 
 // f(row, member) for each option of the struct that has the trait.

@@ -59,6 +59,7 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
     letters = tensor_entry(TensorId::attn_weights).shape;
   if (id == TensorId::output_gate && s.gates == s.heads) letters = "(N,L,H)";
   if (id == TensorId::q_normed && options.qk_norm == QkNorm::whole) letters = "(N,L,H·D)";
+  if (id == TensorId::indexer_wq_b && is_latent(options)) letters = "(Hi·W,Cq)";
   if (id == TensorId::k_normed && options.qk_norm == QkNorm::whole) letters = "(N,S,G·D)";
   // k and v have no past.
   const bool rows =

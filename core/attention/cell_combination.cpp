@@ -1,33 +1,47 @@
 #include "core/attention/cell_provenance.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
 
-#include "core/attention/attention_sizes.h"
-#include "core/attention/indexer.h"
-#include "core/attention/norm.h"
+#include "core/attention/cell_terms.h"
 #include "core/attention/output_gate.h"
-#include "core/attention/rotary_embedding.h"
-#include "core/attention/score_path.h"
+#include "core/attention/rules.h"
 #include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
 
 namespace headwise {
-namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-
-// The product of the factors' numbers, as stored in the trace.
 double product_of_factors(const Trace& trace, const Term& term) {
   double product = 1.0;
   for (const CellRef& factor : term.factors) product *= trace.tensor(factor.tensor)->at(factor.index);
   return product;
 }
+
+std::vector<double> products_of(const Trace& trace, std::span<const Term> terms) {
+  std::vector<double> row;
+  row.reserve(terms.size());
+  for (const Term& term : terms) row.push_back(product_of_factors(trace, term));
+  return row;
+}
+
+std::size_t own_term(const CellProvenance& provenance) {
+  const auto is_own = [&](const Term& term) { return term.factors[0].index == provenance.cell.index; };
+  return static_cast<std::size_t>(std::ranges::find_if(provenance.terms, is_own) - provenance.terms.begin());
+}
+
+std::optional<double> quantity(const CellProvenance& provenance, std::string_view name) {
+  for (const auto& [quantity_name, value] : provenance.quantities) {
+    if (quantity_name == name) return value;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 struct SoftmaxRow {
   double maximum = minus_infinity;
@@ -39,21 +53,8 @@ struct SoftmaxRow {
   }
 };
 
-std::vector<double> products_of(const Trace& trace, std::span<const Term> terms) {
-  std::vector<double> row;
-  row.reserve(terms.size());
-  for (const Term& term : terms) row.push_back(product_of_factors(trace, term));
-  return row;
-}
-
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
-// In a row: the index of the term whose source is at the cell's own position.
-std::size_t own_term(const CellProvenance& provenance) {
-  const auto is_own = [&](const Term& term) { return term.factors[0].index == provenance.cell.index; };
-  return static_cast<std::size_t>(std::ranges::find_if(provenance.terms, is_own) - provenance.terms.begin());
 }
 
 // Whether the last term of a softmax is the sink, and not a score of the row.
@@ -72,217 +73,6 @@ struct OwnPair {
     result = trace.tensor(factors[1].tensor)->at(factors[1].index);
   }
 };
-
-// A row that is normalised, or its gradient: term e has x[e], or dy[e], x[e] and, if there is one, the
-// weight.
-struct NormedRow {
-  NormedRow(const Trace& trace, const CellProvenance& provenance, bool backwards)
-      : norm(norm_of(trace.options, provenance.cell.tensor.id)) {
-    std::vector<double> numbers, gradients;
-    const auto value = [&](const CellRef& cell) { return trace.tensor(cell.tensor)->at(cell.index); };
-    for (const Term& term : provenance.terms) {
-      const std::vector<CellRef>& factors = term.factors;
-      const TensorRole role = tensor_entry(factors[0].tensor.id).role;
-      if (!backwards && role == TensorRole::parameter) {
-        gain = norm.offset + value(factors[0]);
-        continue;
-      }
-      numbers.push_back(value(factors[backwards ? 1 : 0]));
-      const double weight = factors.size() > 2 ? norm.offset + value(factors[2]) : 1.0;
-      if (backwards) gradients.push_back(weight * value(factors[0]));
-    }
-    x = Eigen::Map<const WideRow>(numbers.data(), static_cast<Index>(numbers.size()));
-    dx = Eigen::Map<const WideRow>(gradients.data(), static_cast<Index>(gradients.size()));
-    own = static_cast<Index>(own_term(provenance));
-    const RowNorm row = row_norm(x, norm);
-    mean = row.mean;
-    deviation = row.deviation;
-  }
-  double normed(Index at) const { return (x[at] - mean) / deviation; }
-  double mean_gradient() const { return norm.kind == NormKind::layer ? dx.mean() : 0.0; }
-  // Mean of dn·n; for l2 the sum.
-  double along() const {
-    const WideRow product = dx * (x - mean) / deviation;
-    return norm.kind == NormKind::l2 ? product.sum() : product.mean();
-  }
-
-  Norm norm;
-  WideRow x, dx;  // dx: of n
-  Index own = 0;
-  double gain = 1.0, mean = 0.0, deviation = 1.0;
-};
-
-void add_norm(const Trace& trace, CellProvenance& provenance, bool backwards) {
-  const NormedRow row(trace, provenance, backwards);
-  auto& quantities = provenance.quantities;
-  if (row.norm.kind == NormKind::layer) quantities.emplace_back("mean", row.mean);
-  quantities.emplace_back(deviation_name(row.norm.kind), row.deviation);
-  quantities.emplace_back("ε", row.norm.epsilon);
-  if (row.norm.offset != 0.0) quantities.emplace_back("offset", row.norm.offset);
-  if (!backwards) return;
-  if (row.norm.kind == NormKind::layer) quantities.emplace_back("mean dn", row.mean_gradient());
-  quantities.emplace_back(row.norm.kind == NormKind::l2 ? "Σ dn·n" : "mean dn·n", row.along());
-}
-
-double recompute_norm(const Trace& trace, const CellProvenance& provenance) {
-  const NormedRow row(trace, provenance, false);
-  return row.gain * row.normed(row.own);
-}
-
-double recompute_norm_gradient(const Trace& trace, const CellProvenance& provenance) {
-  const NormedRow row(trace, provenance, true);
-  return (row.dx[row.own] - row.mean_gradient() - row.normed(row.own) * row.along()) / row.deviation;
-}
-
-double recompute_norm_weight_gradient(const Trace& trace, const CellProvenance& provenance) {
-  const Norm norm = norm_of(trace.options, provenance.cell.tensor.id);
-  double sum = 0.0;
-  for (const Term& term : provenance.terms) {
-    const CellRef &dy = term.factors.at(0), &x = term.factors.at(1);
-    const Tensor& rows = *trace.tensor(x.tensor);
-    const Index width = rows.shape().sizes().back();
-    const Index row = rows.shape().offset(x.index) / width;
-    WideRow numbers = rows.dtype() == DType::f32 ? wide_row<float>(rows, row) : wide_row<double>(rows, row);
-    if (x.tensor.id == TensorId::kv_a) numbers.conservativeResize(trace.options.kv_lora_rank.value_or(0));
-    const auto [mean, deviation] = row_norm(numbers, norm);
-    sum += trace.tensor(dy.tensor)->at(dy.index) * (rows.at(x.index) - mean) / deviation;
-  }
-  return sum;
-}
-
-// A column and its partner: forwards the first of them subtracts its partner and the second adds it;
-// backwards it is the opposite.
-double partner_sign(const CellProvenance& provenance) {
-  const bool is_first =
-      provenance.terms.at(1).factors[0].index.back() > provenance.terms.at(0).factors[0].index.back();
-  return is_first == provenance.cell.tensor.gradient ? 1.0 : -1.0;
-}
-
-void add_rotation(const Trace& trace, CellProvenance& provenance) {
-  const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
-  const TensorId id = provenance.cell.tensor.id;
-  const bool of_queries = id == TensorId::q_rotary || id == made_of(TensorId::q_rotary, trace.options);
-  const Index first = of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys)
-                                 : rotary_first_key(trace.options);
-  Rotation rotation = rotation_of(trace.options);
-  if (id == TensorId::k_rot) rotation.first = 0;
-  if (id == TensorId::kv_a) rotation.first = trace.options.kv_lora_rank.value_or(0);
-  const std::vector<Index>& index = provenance.cell.index;
-  const Index position = first + index[index.size() - 2], pair = rotation.pair_of(index.back());
-  const double angle = rotation.angle(position, pair);
-  provenance.quantities.emplace_back("position", static_cast<double>(position));
-  provenance.quantities.emplace_back("inverse frequency",
-                                     rotation.inverse_frequencies[static_cast<std::size_t>(pair)]);
-  provenance.quantities.emplace_back("θ", angle);
-  provenance.quantities.emplace_back("cos θ", std::cos(angle));
-  provenance.quantities.emplace_back("sin θ", std::sin(angle));
-  if (rotation.factor != 1.0) provenance.quantities.emplace_back("factor", rotation.factor);
-  provenance.terms.at(0).value *= rotation.factor * std::cos(angle);
-  provenance.terms.at(1).value *= partner_sign(provenance) * rotation.factor * std::sin(angle);
-}
-
-double recompute_rotation(const Trace& trace, const CellProvenance& provenance) {
-  const double own = product_of_factors(trace, provenance.terms.at(0));
-  const double partner = product_of_factors(trace, provenance.terms.at(1));
-  return quantity(provenance, "factor").value_or(1.0) *
-         (own * quantity(provenance, "cos θ").value_or(1.0) +
-          partner_sign(provenance) * partner * quantity(provenance, "sin θ").value_or(0.0));
-}
-
-// The position and the angles of a cell (n,m,t,d) of indexer_q or indexer_k; nothing in a column that is not
-// rotated.
-void add_indexer_rotation(const Trace& trace, CellProvenance& provenance) {
-  const Rotation rotation = indexer_rotation(trace.options);
-  const std::vector<Index>& cell = provenance.cell.index;
-  const Index own = cell[3];
-  if (own >= 2 * rotation.count()) return;
-  const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
-  const Index first = provenance.cell.tensor.id == TensorId::indexer_q
-                          ? rotary_first_query(trace.options, sizes.queries, sizes.keys)
-                          : rotary_first_key(trace.options);
-  const Index position = first + cell[2], pair = rotation.pair_of(own);
-  const Index begin = pair * rotation.step();
-  const double angle = rotation.angle(position, pair);
-  auto& quantities = provenance.quantities;
-  quantities.emplace_back("position", static_cast<double>(position));
-  quantities.emplace_back("inverse frequency", rotation.inverse_frequencies[static_cast<std::size_t>(pair)]);
-  quantities.emplace_back("θ", angle);
-  quantities.emplace_back("cos θ", std::cos(angle));
-  quantities.emplace_back("sin θ", std::sin(angle));
-  quantities.emplace_back("partner column",
-                          static_cast<double>(own == begin ? begin + rotation.apart() : begin));
-  if (rotation.factor != 1.0) quantities.emplace_back("factor", rotation.factor);
-}
-
-// factor·(own·cos θ ∓ partner·sin θ), or `own` in a column that is not rotated.
-double rotated_pair(const CellProvenance& provenance, double own, double partner) {
-  const std::optional<double> column = quantity(provenance, "partner column");
-  if (!column) return own;
-  const double sign = *column > static_cast<double>(provenance.cell.index.back()) ? -1.0 : 1.0;
-  return quantity(provenance, "factor").value_or(1.0) *
-         (own * *quantity(provenance, "cos θ") + sign * partner * *quantity(provenance, "sin θ"));
-}
-
-// The first half of the terms is the cell's own product, the second half its partner's.
-double recompute_indexer_query(const Trace& trace, const CellProvenance& provenance) {
-  const std::vector<double> products = products_of(trace, provenance.terms);
-  const auto half = products.begin() + std::ssize(products) / 2;
-  return rotated_pair(provenance, std::accumulate(products.begin(), half, 0.0),
-                      std::accumulate(half, products.end(), 0.0));
-}
-
-// Terms of two factors are those of key·Wᵀ, one column behind the other; single ones are weights and biases.
-struct IndexerKeyRow {
-  IndexerKeyRow(const Trace& trace, const CellProvenance& provenance) : of(trace), cell(provenance) {
-    x = WideRow::Zero(of.options.indexer.value().width);
-    for (const Term& term : cell.terms)
-      if (term.factors.size() == 2) x[term.factors[1].index[0]] += product_of_factors(of, term);
-    norm = row_norm(x, indexer_norm);
-  }
-  double column(Index d) const {
-    double weight = 1.0, bias = 0.0;
-    for (const Term& term : cell.terms) {
-      const CellRef& factor = term.factors.front();
-      if (term.factors.size() != 1 || factor.index[0] != d) continue;
-      (factor.tensor.id == TensorId::indexer_k_norm_weight ? weight : bias) = product_of_factors(of, term);
-    }
-    return weight * (x[d] - norm.mean) / norm.deviation + bias;
-  }
-  const Trace& of;
-  const CellProvenance& cell;
-  WideRow x;
-  RowNorm norm{};
-};
-
-double recompute_indexer_key(const Trace& trace, const CellProvenance& provenance) {
-  const IndexerKeyRow row(trace, provenance);
-  const auto partner = quantity(provenance, "partner column");
-  return rotated_pair(provenance, row.column(provenance.cell.index.back()),
-                      partner ? row.column(static_cast<Index>(*partner)) : 0.0);
-}
-
-// The terms of one head of the indexer are adjacent: q·k·w of each column. Where their sum is below 0, ReLU
-// makes it 0.
-double recompute_indexer_score(const Trace& trace, const CellProvenance& provenance, std::vector<Term>* values) {
-  const Indexer indexer = trace.options.indexer.value();
-  const double scale = 1.0 / std::sqrt(static_cast<double>(indexer.width));
-  double score = 0.0;
-  for (std::size_t first = 0; first < provenance.terms.size();
-       first += static_cast<std::size_t>(indexer.width)) {
-    double product = 0.0;
-    const auto each = [&](auto&& f) {
-      for (std::size_t i = first; i < first + static_cast<std::size_t>(indexer.width); ++i) f(i);
-    };
-    const auto number = [&](std::size_t i, std::size_t factor) {
-      const CellRef& cell = provenance.terms[i].factors[factor];
-      return trace.tensor(cell.tensor)->at(cell.index);
-    };
-    each([&](std::size_t i) { product += scale * number(i, 0) * number(i, 1); });
-    if (!(product < 0.0)) score += number(first, 2) * product;
-    if (values) each([&](std::size_t i) { (*values)[i].value *= product < 0.0 ? 0.0 : scale; });
-  }
-  return score;
-}
 
 // The row of scaled scores with every mask but the indexer's, and the sink behind them.
 std::vector<double> full_row(const Trace& trace, const CellProvenance& provenance) {
@@ -343,13 +133,6 @@ double gated_product(const Trace& trace, const Term& term, Combine combine) {
 
 }  // namespace
 
-std::optional<double> quantity(const CellProvenance& provenance, std::string_view name) {
-  for (const auto& [quantity_name, value] : provenance.quantities) {
-    if (quantity_name == name) return value;
-  }
-  return std::nullopt;
-}
-
 void add_quantities(const Trace& trace, CellProvenance& provenance) {
   const AttentionOptions& o = trace.options;
   auto& quantities = provenance.quantities;
@@ -386,22 +169,12 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
       quantities.emplace_back("Σ exp", row.sum_exp);
       break;
     }
-    case Combine::indexer_query: {
-      add_indexer_rotation(trace, provenance);
-      const auto half = provenance.terms.size() / 2;
-      for (std::size_t i = 0; i < provenance.terms.size(); ++i)
-        provenance.terms[i].value *=
-            i < half ? rotated_pair(provenance, 1.0, 0.0) : rotated_pair(provenance, 0.0, 1.0);
+    case Combine::indexer_query:
+      add_indexer_query(trace, provenance);
       break;
-    }
-    case Combine::indexer_key: {
-      add_indexer_rotation(trace, provenance);
-      const IndexerKeyRow row(trace, provenance);
-      quantities.emplace_back("mean", row.norm.mean);
-      quantities.emplace_back(deviation_name(NormKind::layer), row.norm.deviation);
-      quantities.emplace_back("ε", indexer_norm.epsilon);
+    case Combine::indexer_key:
+      add_indexer_key(trace, provenance);
       break;
-    }
     case Combine::indexer_weight:
       for (Term& term : provenance.terms)
         term.value /= std::sqrt(static_cast<double>(o.indexer.value().heads));

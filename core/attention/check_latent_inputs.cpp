@@ -50,6 +50,9 @@ void check_latent_options(const AttentionOptions& o, const TraceTensors& tensors
                                    {"qk_nope_head_dim", o.qk_nope_head_dim},
                                    {"qk_rope_head_dim", o.qk_rope_head_dim}})
     require(size.has_value(), {name, "multi_head_latent_attention needs this size", "null", "1 or more", ""});
+  require(!o.indexer || o.q_lora_rank,
+          {"mask.indexer", "the indexer's queries are made of compressed_q", "q_lora_rank null", "1 or more",
+           "set q_lora_rank, or leave the indexer out"});
   const Index head_dim = *o.qk_nope_head_dim + *o.qk_rope_head_dim, kv_heads = is_absorbed(o) ? 1 : o.num_heads;
   require(o.head_dim == head_dim, {"head_dim", "it is qk_nope_head_dim + qk_rope_head_dim",
                                    fmt::format("{}", o.head_dim), fmt::format("{}", head_dim), ""});
@@ -78,13 +81,13 @@ void check_latent_parameters(const AttentionOptions& o, const TraceTensors& t, c
                                  given ? given->shape().sizes_text() : "", "", remedy});
     });
   };
-  const bool pressed = o.q_lora_rank.has_value();
+  const bool compressed = o.q_lora_rank.has_value();
   const char* const without = "q_lora_rank is null: set it, or give q_proj_weight alone";
   for (const Id id : {Id::q_a_weight, Id::q_a_bias, Id::q_a_norm_weight, Id::q_b_weight})
-    refuse_with(id, pressed, without);
-  refuse_with(Id::q_proj_weight, !pressed, "q_lora_rank is set: give q_a_proj.weight and q_b_proj.weight");
-  if (pressed) {
-    check(Id::q_a_weight, true, "it presses query into q_lora_rank numbers");
+    refuse_with(id, compressed, without);
+  refuse_with(Id::q_proj_weight, !compressed, "q_lora_rank is set: give q_a_proj.weight and q_b_proj.weight");
+  if (compressed) {
+    check(Id::q_a_weight, true, "it compresses query into q_lora_rank numbers");
     check(Id::q_a_bias, false, "");
     check(Id::q_a_norm_weight, false, "one factor for each number of q_a");
     check(Id::q_b_weight, true, "it has a row for each number of all heads' queries");

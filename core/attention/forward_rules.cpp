@@ -1,12 +1,10 @@
-#include "core/attention/rules.h"
+#include "core/attention/rule_builder.h"
 
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/attention/attention_mask.h"
-#include "core/attention/attention_sizes.h"
-#include "core/attention/indexer.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
@@ -16,45 +14,20 @@
 namespace headwise {
 namespace {
 
-using Id = TensorId;
-
-// The variables of a result with axes (N, length, columns), followed by the summed one.
-namespace joined {
-constexpr int n = 0, row = 1, column = 2, summed = 3;
-}
-// The variables of a result with axes (N, H, L or S′, S′ or width), followed by the summed one.
-namespace in_heads {
-constexpr int n = 0, h = 1, row = 2, column = 3, summed = 4;
-}
-
-class Declaration {
+class Declaration : RuleBuilder {
  public:
-  Declaration(const Trace& trace, Rule& rule)
-      : trace_(trace), sizes_(attention_sizes(trace.options, trace.tensors)), rule_(rule) {}
+  using RuleBuilder::RuleBuilder;
 
   void declare() {
     const Index q_rows = sizes_.heads * sizes_.head_dim;
     const Index k_rows = sizes_.kv_heads * sizes_.head_dim;
     rule_.combine = Combine::product_sum;
+    if (declare_latent_rule(trace_, rule_) || declare_indexer_rule(trace_, rule_)) return;
     switch (rule_.result.id) {
-      case Id::q_a:
-        return add_linear(Id::query, Id::q_a_weight, Id::q_a_bias);
       case Id::compressed_q:
         return declare_norm(Id::q_a, Id::q_a_norm_weight);
-      case Id::kv_a:
-        return add_linear(Id::key, Id::kv_a_weight, Id::kv_a_bias);
       case Id::compressed_kv:
         return declare_norm(Id::kv_a, Id::kv_a_norm_weight);
-      case Id::k_rot:
-        return declare_rotated_key();
-      case Id::kv_b:
-        return add_linear(Id::compressed_kv, Id::kv_b_weight, {});
-      case Id::q_absorbed:
-        return declare_absorbed_queries();
-      case Id::k_absorbed:
-        return declare_absorbed_keys();
-      case Id::latent_output:
-        return declare_latent_output();
       case Id::q:
         if (trace_.options.q_lora_rank) return add_linear(Id::compressed_q, Id::q_b_weight, {});
         return add_projection(Id::query, Id::q_proj_weight, 0, {});
@@ -64,12 +37,9 @@ class Declaration {
         return declare_k_or_v(
             {Id::value, Id::v_proj_weight, Id::static_v, Id::bias_v, q_rows + k_rows, sizes_.v_head_dim});
       case Id::k_heads:
-        if (is_latent(trace_.options)) return declare_expanded_keys();
-        [[fallthrough]];
       case Id::q_heads:
         return declare_split(made_of(rule_.result.id, trace_.options));
       case Id::v_heads:
-        if (is_latent(trace_.options)) return declare_expanded_values();
         return declare_split(Id::v);
       case Id::q_normed:
         return declare_norm(made_of(Id::q_normed, trace_.options), Id::q_norm_weight);
@@ -82,16 +52,6 @@ class Declaration {
         return declare_present(Id::past_key);
       case Id::present_value:
         return declare_present(Id::past_value);
-      case Id::indexer_q:
-        return declare_indexer_q();
-      case Id::indexer_k:
-        return declare_indexer_k();
-      case Id::indexer_weights:
-        if (declare_given()) return;
-        rule_.combine = Combine::indexer_weight;
-        return add_linear(Id::query, Id::indexer_weights_proj, {});
-      case Id::indexer_scores:
-        return declare_indexer_scores();
       case Id::scores:
         return declare_scores();
       case Id::scaled_scores:
@@ -147,38 +107,6 @@ class Declaration {
     Index width;      // D or Dv
   };
 
-  bool has(Id id) const { return trace_.tensor(id) != nullptr; }
-  static Operand operand(Id id, std::vector<AxisMap> axes) { return {{id}, std::move(axes)}; }
-
-  // The same cell of a tensor of the result's shape.
-  Operand same_cell(Id id) const {
-    std::vector<AxisMap> axes;
-    for (std::size_t axis = 0; axis < rule_.sizes.size(); ++axis)
-      axes.push_back(axis_of(static_cast<int>(axis)));
-    return operand(id, std::move(axes));
-  }
-
-  AxisMap kv_head() const { return axis_group(in_heads::h, sizes_.heads / sizes_.kv_heads); }
-
-  void add(std::vector<Operand> factors, std::vector<SummedAxis> sums = {},
-           std::vector<IndexCondition> where = {}) {
-    Product& product = rule_.products.emplace_back();
-    product.factors = std::move(factors);
-    product.sums = std::move(sums);
-    product.where = std::move(where);
-  }
-
-  void copy(Id id) {
-    rule_.combine = Combine::copy;
-    add({same_cell(id)});
-  }
-
-  // The cells of these heads; everywhere if they are all heads.
-  std::vector<IndexCondition> head_conditions(const HeadRange& heads) const {
-    if (heads == HeadRange{0, sizes_.heads}) return {};
-    return {{in_heads::h, {heads.begin, heads.end}}};
-  }
-
   // 'nte,ce->ntc': x·Wᵀ + b. W is own_weight, or the rows from first_row on of in_proj_weight;
   // in_proj_bias is packed either way.
   void add_projection(Id x, Id own_weight, Index first_row, const std::vector<IndexCondition>& where) {
@@ -232,148 +160,6 @@ class Declaration {
       add({same_cell(heads)}, {}, {{column, others}});
       rule_.products.back().combine_override = Combine::copy;
     }
-  }
-
-  // The columns of kv_a behind the latent, turned as those of a head.
-  void declare_rotated_key() {
-    using namespace in_heads;
-    const Rotation rotation = rotation_of_keys(trace_.options);
-    const auto columns_of_kv_a = [&](const AxisMap& from, std::vector<IndexCondition> where) {
-      add({operand(Id::kv_a, {axis_of(n), axis_of(row), from})}, {}, std::move(where));
-    };
-    if (!rotation) {
-      rule_.combine = Combine::copy;
-      return columns_of_kv_a(axis_of(column, sizes_.latent), {});
-    }
-    rule_.combine = Combine::rotation;
-    for (const RotaryPiece& piece : rotary_pieces(rotation, sizes_.latent, column))
-      for (const AxisMap& from : {piece.own, piece.partner}) columns_of_kv_a(from, {{column, piece.columns}});
-    const Index end = 2 * rotation.count();
-    if (end == sizes_.rope) return;
-    columns_of_kv_a(axis_of(column, sizes_.latent), {{column, {end, sizes_.rope}}});
-    rule_.products.back().combine_override = Combine::copy;
-  }
-
-  // What scaled_dot_product_attention is given, and multi_head_attention computes.
-  bool declare_given() {
-    const bool given = trace_.options.op == Op::scaled_dot_product_attention;
-    if (given) rule_.combine = Combine::given;
-    return given;
-  }
-
-  // The columns that the indexer rotates, with the partner of each; none without RoPE.
-  struct Turned {
-    Interval columns;
-    AxisMap partner;
-  };
-  std::vector<Turned> turned_columns() const {
-    using namespace in_heads;
-    const Rotation rotation = indexer_rotation(trace_.options);
-    const Index pairs = rotation.count();
-    if (pairs == 0) return {};
-    if (rotation.pairs == RotaryPairs::neighbours) return {{{0, 2 * pairs}, axis_neighbour(column)}};
-    return {{{0, pairs}, axis_of(column, pairs)}, {{pairs, 2 * pairs}, axis_of(column, -pairs)}};
-  }
-
-  // 'nle,(md)e->nmld', rotated: a cell's own product, then that of its partner.
-  void declare_indexer_q() {
-    using namespace in_heads;
-    if (declare_given()) return;
-    rule_.combine = Combine::indexer_query;
-    const auto add_part = [&](const AxisMap& of_head, Interval columns) {
-      AxisMap row_of_weight = of_head;
-      row_of_weight.terms.insert(row_of_weight.terms.begin(), {.variable = h, .times = rule_.sizes.back()});
-      add({operand(Id::query, {axis_of(n), axis_of(row), axis_of(summed)}),
-           operand(Id::indexer_wq_b, {row_of_weight, axis_of(summed)})},
-          {{"e", sizes_.embed_dim}}, {{column, columns}});
-    };
-    Index from = 0;
-    for (const Turned& part : turned_columns()) {
-      add_part(axis_of(column), part.columns);
-      add_part(part.partner, part.columns);
-      from = part.columns.end;
-    }
-    if (from == rule_.sizes.back()) return;
-    add_part(axis_of(column), {from, rule_.sizes.back()});
-    rule_.products.back().combine_override = Combine::product_sum;
-  }
-
-  // The row of key and all of W, which the norm reads, then the weight and the bias of the cell's own column
-  // and of its partner's.
-  void declare_indexer_k() {
-    using namespace in_heads;
-    if (declare_given()) return;
-    rule_.combine = Combine::indexer_key;
-    const int j = summed, e = summed + 1;
-    add({operand(Id::key, {axis_of(n), axis_of(row), axis_of(e)}),
-         operand(Id::indexer_wk, {axis_of(j), axis_of(e)})},
-        {{"j", rule_.sizes.back()}, {"e", trace_.options.kdim}});
-    for (const Id id : {Id::indexer_k_norm_weight, Id::indexer_k_norm_bias}) {
-      if (!has(id)) continue;
-      add({operand(id, {axis_of(column)})});
-      for (const Turned& part : turned_columns())
-        add({operand(id, {part.partner})}, {}, {{column, part.columns}});
-    }
-  }
-
-  // 'nmld,nsd,nlm->nls', with ReLU behind the sum over d
-  void declare_indexer_scores() {
-    using namespace joined;
-    rule_.combine = Combine::indexer_score;
-    const int m = summed, d = summed + 1;
-    const Indexer indexer = trace_.options.indexer.value();
-    add({operand(Id::indexer_q, {axis_of(n), axis_of(m), axis_of(row), axis_of(d)}),
-         operand(Id::indexer_k, {axis_of(n), axis_fixed(0), axis_of(column), axis_of(d)}),
-         operand(Id::indexer_weights, {axis_of(n), axis_of(row), axis_of(m)})},
-        {{"m", indexer.heads}, {"d", indexer.width}});
-  }
-
-  // Where a head's rows of kv_b_proj.weight begin: a piece for each head, since they are no digits of a row.
-  Index first_row_of(Index head) const { return head * (sizes_.nope + sizes_.v_head_dim); }
-
-  // Of each head its columns of kv_b, then k_rot.
-  void declare_expanded_keys() {
-    using namespace in_heads;
-    for (Index head = 0; head < sizes_.heads; ++head)
-      add({operand(Id::kv_b, {axis_of(n), axis_of(row), axis_of(column, first_row_of(head))})}, {},
-          {{h, {head, head + 1}}, {column, {0, sizes_.nope}}});
-    add({operand(Id::k_rot, {axis_of(n), axis_fixed(0), axis_of(row), axis_of(column, -sizes_.nope)})}, {},
-        {{column, {sizes_.nope, sizes_.head_dim}}});
-  }
-
-  void declare_expanded_values() {
-    using namespace in_heads;
-    for (Index head = 0; head < sizes_.heads; ++head)
-      add({operand(Id::kv_b, {axis_of(n), axis_of(row), axis_of(column, first_row_of(head) + sizes_.nope)})},
-          {}, {{h, {head, head + 1}}});
-  }
-
-  // 'nhld,hdc->nhlc' with a head's W_UK, then the columns that are turned.
-  void declare_absorbed_queries() {
-    using namespace in_heads;
-    const Id q = made_of(Id::q_absorbed, trace_.options);
-    for (Index head = 0; head < sizes_.heads; ++head)
-      add({operand(q, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
-           operand(Id::kv_b_weight, {axis_of(summed, first_row_of(head)), axis_of(column)})},
-          {{"d", sizes_.nope}}, {{h, {head, head + 1}}, {column, {0, sizes_.latent}}});
-    add({operand(q, {axis_of(n), axis_of(h), axis_of(row), axis_of(column, sizes_.nope - sizes_.latent)})},
-        {}, {{column, {sizes_.latent, sizes_.score_width()}}});
-  }
-
-  void declare_absorbed_keys() {
-    using namespace in_heads;
-    add({operand(Id::compressed_kv, {axis_of(n), axis_of(row), axis_of(column)})}, {},
-        {{column, {0, sizes_.latent}}});
-    add({operand(Id::k_rot, {axis_of(n), axis_fixed(0), axis_of(row), axis_of(column, -sizes_.latent)})}, {},
-        {{column, {sizes_.latent, sizes_.score_width()}}});
-  }
-
-  // 'nhls,nsc->nhlc'
-  void declare_latent_output() {
-    using namespace in_heads;
-    add({operand(Id::dropped_weights, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
-         operand(Id::compressed_kv, {axis_of(n), axis_of(summed), axis_of(column)})},
-        {{"s", sizes_.all_keys}});
   }
 
   // Rows [0,P) are the past's, those from P on this pass's.
@@ -515,15 +301,6 @@ class Declaration {
     add_linear(rows_of_output(trace_.tensors), Id::out_proj_weight, Id::out_proj_bias);
   }
 
-  // 'nlc,ec->nle': x·Wᵀ + b
-  void add_linear(Id x, Id weight, std::optional<Id> bias) {
-    using namespace joined;
-    add({operand(x, {axis_of(n), axis_of(row), axis_of(summed)}),
-         operand(weight, {axis_of(column), axis_of(summed)})},
-        {{x == Id::query || x == Id::key ? "e" : "c", trace_.tensor(weight)->shape().size(1)}});
-    if (bias && has(*bias)) add({operand(*bias, {axis_of(column)})});
-  }
-
   // A number of the gate for each column, or for each head.
   void declare_gated_concat() {
     using namespace joined;
@@ -559,10 +336,6 @@ class Declaration {
     add({operand(Id::dropped_weights, {axis_of(n), axis_of(summed), axis_of(row), axis_of(column)})},
         {{"h", sizes_.heads}});
   }
-
-  const Trace& trace_;
-  const AttentionSizes sizes_;
-  Rule& rule_;
 };
 
 }  // namespace

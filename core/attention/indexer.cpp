@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/attention/heads.h"
+#include "core/attention/latent_attention.h"
 #include "core/attention/linear.h"
 #include "core/attention/multi_head_attention.h"
 #include "core/attention/rules.h"
@@ -43,14 +44,27 @@ void add_bias(Tensor& x, const Tensor& bias) {
 
 }  // namespace
 
+TensorId indexer_source(const AttentionOptions& options) {
+  return is_latent(options) ? Id::compressed_q : Id::query;
+}
+
+Index indexer_source_width(const AttentionOptions& options) {
+  return is_latent(options) ? options.q_lora_rank.value_or(0) : options.embed_dim;
+}
+
 Rotation indexer_rotation(const AttentionOptions& options) {
   Rotation rotation = rotation_of(options);
+  rotation.first = 0;
   rotation.pairs = options.indexer.value_or(Indexer{}).rotary_pairs;
   return rotation;
 }
 
-std::string indexer_problem(const Indexer& indexer, Index pairs) {
+std::string indexer_problem(const AttentionOptions& options) {
   constexpr Index most = Index{1} << 20;
+  const Indexer& indexer = options.indexer.value();
+  const Index pairs = options.op == Op::scaled_dot_product_attention ? 0  // it is given what is rotated
+                      : options.rotary_base                          ? rotary_width(options) / 2
+                                            : std::ssize(options.rotary_inverse_frequencies);
   for (const auto& [name, size] :
        {std::pair("heads", indexer.heads), {"width", indexer.width}, {"k", indexer.k}})
     if (size < 1 || (size > most && name != std::string_view("k")))
@@ -62,10 +76,10 @@ std::string indexer_problem(const Indexer& indexer, Index pairs) {
   return "";
 }
 
-Tensor indexer_queries(const Tensor& query, const Tensor& weight, const AttentionOptions& options,
+Tensor indexer_queries(const Tensor& source, const Tensor& weight, const AttentionOptions& options,
                        const AttentionSizes& sizes) {
   const Index heads = options.indexer.value().heads, columns = weight.shape().size(0);
-  const Tensor rows = linear(query, {&weight}, with_axes(query, {"L", sizes.queries}, {"Hi·W", columns}));
+  const Tensor rows = linear(source, {&weight}, with_axes(source, {"L", sizes.queries}, {"Hi·W", columns}));
   return turned(split_heads(rows, heads, "Hi", "W"), options,
                 rotary_first_query(options, sizes.queries, sizes.keys));
 }
@@ -122,16 +136,17 @@ void score_keys(ForwardPass& pass) {
     for (const Id id : all) stages.none(id, nullptr);
     return;
   }
-  if (o.op == Op::multi_head_attention) {
+  if (projects(o.op)) {
     const Rotation rotation = indexer_rotation(o);
     const auto choices = [&](Index first) {
       std::vector<double> numbers = rotation.numbers();
       numbers.insert(numbers.end(), {number(first), number(o.indexer->heads)});
       return numbers;
     };
+    const TensorPtr& source = t.*(tensor_entry(indexer_source(o)).member);
     stages.run(
-        Id::indexer_q, {t.query, t.indexer_wq_b},
-        [&] { return indexer_queries(*t.query, *t.indexer_wq_b, o, pass.sizes); },
+        Id::indexer_q, {source, t.indexer_wq_b},
+        [&] { return indexer_queries(*source, *t.indexer_wq_b, o, pass.sizes); },
         choices(rotary_first_query(o, pass.sizes.queries, pass.sizes.keys)));
     stages.run(
         Id::indexer_k, {t.key, t.indexer_wk, t.indexer_k_norm_weight, t.indexer_k_norm_bias},
@@ -152,6 +167,7 @@ void score_keys(ForwardPass& pass) {
 
 TensorPtr exact_indexer_scores(const AttentionOptions& o, const TraceTensors& t) {
   if (!o.indexer) return nullptr;
+  if (t.indexer_scores && t.indexer_scores->dtype() == DType::f64) return t.indexer_scores;
   const auto wide = [](const TensorPtr& tensor) { return tensor->converted(DType::f64); };
   const auto kept = [](Tensor tensor) { return std::make_shared<const Tensor>(std::move(tensor)); };
   if (o.op == Op::scaled_dot_product_attention)
@@ -161,11 +177,16 @@ TensorPtr exact_indexer_scores(const AttentionOptions& o, const TraceTensors& t)
     return tensor ? std::optional(wide(tensor)) : std::nullopt;
   };
   const Tensor query = wide(t.query);
+  const auto compressed = [&] {
+    const std::optional<Tensor> bias = or_null(t.q_a_bias), weight = or_null(t.q_a_norm_weight);
+    return compressed_queries(query, wide(t.q_a_weight), bias ? &*bias : nullptr, weight ? &*weight : nullptr,
+                              o, sizes);
+  };
   const std::optional<Tensor> gain = or_null(t.indexer_k_norm_weight), bias = or_null(t.indexer_k_norm_bias);
-  return kept(indexer_scores(indexer_queries(query, wide(t.indexer_wq_b), o, sizes),
-                             indexer_keys(wide(t.key), wide(t.indexer_wk), gain ? &*gain : nullptr,
-                                          bias ? &*bias : nullptr, o, sizes),
-                             indexer_weights(query, wide(t.indexer_weights_proj), o, sizes)));
+  return kept(indexer_scores(
+      indexer_queries(is_latent(o) ? compressed() : query, wide(t.indexer_wq_b), o, sizes),
+      indexer_keys(wide(t.key), wide(t.indexer_wk), gain ? &*gain : nullptr, bias ? &*bias : nullptr, o, sizes),
+      indexer_weights(query, wide(t.indexer_weights_proj), o, sizes)));
 }
 
 Tensor full_weights(const Tensor& scaled_scores, const Tensor& bias, const AttentionOptions& o,

@@ -6,6 +6,7 @@
 //     indexer_weights = query·W_wᵀ/√Hi
 //     indexer_scores[n,l,s] = Σ_m indexer_weights[n,l,m] · ReLU(indexer_q[n,m,l]·indexer_k[n,0,s] / √W)
 //
+// The queries of multi_head_latent_attention are made of compressed_q instead of query, as in DeepSeek-V3.2.
 // The choice is not differentiable: no gradient reaches the indexer.
 #pragma once
 
@@ -27,15 +28,20 @@ struct ForwardPass;
 // The norm of the indexer's keys, before its weight and bias.
 inline constexpr Norm indexer_norm{NormKind::layer, 1e-6, 0.0};
 
-// The layer's frequencies, with the indexer's own pairs; none where the layer has no RoPE.
+// What indexer_q is made of: query, or compressed_q.
+TensorId indexer_source(const AttentionOptions& options);
+// Its width: E, or q_lora_rank.
+Index indexer_source_width(const AttentionOptions& options);
+
+// The layer's frequencies, with the indexer's own pairs, from the first column on; none where the layer has
+// no RoPE.
 Rotation indexer_rotation(const AttentionOptions& options);
 
-// What is wrong with the sizes, as a sentence that begins behind "indexer."; empty if nothing is. `pairs` is
-// how many pairs of columns the layer rotates.
-std::string indexer_problem(const Indexer& indexer, Index pairs);
+// What is wrong with the indexer's sizes, as a sentence that begins behind "indexer."; empty if nothing is.
+std::string indexer_problem(const AttentionOptions& options);
 
-// (N,L,E) → (N,Hi,L,W), `weight` (Hi·W,E).
-Tensor indexer_queries(const Tensor& query, const Tensor& weight, const AttentionOptions& options,
+// (N,L,E) → (N,Hi,L,W), `weight` (Hi·W,E); or from compressed_q, with Cq in place of E.
+Tensor indexer_queries(const Tensor& source, const Tensor& weight, const AttentionOptions& options,
                        const AttentionSizes& sizes);
 // (N,S,kdim) → (N,1,S,W), `weight` (W,kdim); gain and bias (W) of the norm may be null: 1 and 0.
 Tensor indexer_keys(const Tensor& key, const Tensor& weight, const Tensor* gain, const Tensor* bias,

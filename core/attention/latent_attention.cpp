@@ -1,6 +1,8 @@
 #include "core/attention/latent_attention.h"
 
+#include "core/attention/linear.h"
 #include "core/attention/matrix_product.h"
+#include "core/attention/norm.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/eigen_maps.h"
 #include "core/tensor/float_dispatch.h"
@@ -27,6 +29,12 @@ void each_head(const AttentionSizes& s, F&& f) {
 }
 
 }  // namespace
+
+Tensor compressed_queries(const Tensor& query, const Tensor& weight, const Tensor* bias,
+                          const Tensor* norm_weight, const AttentionOptions& options, const AttentionSizes& s) {
+  const Tensor q_a = linear(query, {&weight, 0, bias, 0}, computed_shape(TensorId::q_a, options, s));
+  return normalised(q_a, norm_weight, latent_norm_of(options));
+}
 
 Tensor columns_of(const Tensor& x, Index first, const Shape& shape) {
   Tensor out = Tensor::unwritten(shape, x.dtype());

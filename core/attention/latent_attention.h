@@ -28,6 +28,11 @@ void check_latent_options(const AttentionOptions& options, const TraceTensors& t
 void check_latent_parameters(const AttentionOptions& options, const TraceTensors& tensors,
                              const AttentionSizes& sizes, Refusals& refusals);
 
+// compressed_q (N,L,Cq) in one step, with `bias` (Cq) and `norm_weight` (Cq) or null.
+Tensor compressed_queries(const Tensor& query, const Tensor& weight, const Tensor* bias,
+                          const Tensor* norm_weight, const AttentionOptions& options,
+                          const AttentionSizes& sizes);
+
 // Columns from `first` on of the rows of x, as many as the last axis of `shape`, which has as many rows.
 Tensor columns_of(const Tensor& x, Index first, const Shape& shape);
 // The rows of two tensors side by side.

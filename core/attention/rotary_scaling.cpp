@@ -63,6 +63,11 @@ bool is_beyond_training(const RotaryScaling& s, Index tokens) {
 
 }  // namespace
 
+double yarn_length_of_scale(const RotaryScaling& s) {
+  return s.kind == Kind::yarn && s.mscale_all_dim ? yarn_length(s.factor.value_or(1.0), *s.mscale_all_dim)
+                                                  : 1.0;
+}
+
 std::string rotary_scaling_problem(const RotaryScaling& s, Index rotary_width) {
   if (!s.factor && s.kind != Kind::longrope) return "has no factor";
   if (!s.original_max_position_embeddings && s.kind != Kind::linear)

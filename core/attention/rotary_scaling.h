@@ -63,4 +63,7 @@ Rotation scaled_rotation(const RotaryScaling& scaling, Index rotary_width, doubl
 // Whether the rotation depends on the number of tokens, and from how many on: above this it is another.
 std::optional<Index> rotary_scaling_limit(const RotaryScaling& scaling);
 
+// m(mscale_all_dim) of yarn, by whose square DeepSeek multiplies the scale of its scores; else 1.
+double yarn_length_of_scale(const RotaryScaling& scaling);
+
 }  // namespace headwise

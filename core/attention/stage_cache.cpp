@@ -8,6 +8,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
+#include "core/attention/indexer.h"
 #include "core/attention/score_path.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/progress.h"
@@ -164,7 +165,7 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
   if (const auto& indexer = options.indexer) {
     const double columns = number(indexer->heads * indexer->width);
     if (projects)
-      costs.insert(costs.end(), {{Id::indexer_q, queries * embed_dim * columns},
+      costs.insert(costs.end(), {{Id::indexer_q, queries * number(indexer_source_width(options)) * columns},
                                  {Id::indexer_k, keys * number(options.kdim) * number(indexer->width)},
                                  {Id::indexer_weights, queries * embed_dim * number(indexer->heads)}});
     costs.emplace_back(Id::indexer_scores, queries * number(s.keys) * columns);

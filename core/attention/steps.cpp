@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/attention/indexer.h"
 #include "core/attention/output_gate.h"
 #include "core/attention/rules.h"
 #include "core/attention/score_path.h"
@@ -259,7 +260,7 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       break;
     case Step::choose:
       pictures.product_transposed(Id::indexer_scores, Id::indexer_q, Id::indexer_k);
-      pictures.map(Id::indexer_q, Id::query);
+      pictures.map(Id::indexer_q, indexer_source(trace.options));
       pictures.map(Id::indexer_k, first_name(trace, {Id::key}).id);
       pictures.product_transposed(Id::indexer_weights, Id::query, Id::indexer_weights_proj);
       break;

@@ -68,7 +68,7 @@ void add_scores(const AttentionInputs& inputs, const AttentionOptions& o, std::v
       {0.01, 0.03, 0.1, 0.3, 1, 3, 10, -0.1, -1});
   add("the scores are capped by {0:.9g}·tanh(score/{0:.9g})", "softcap",
       [](AttentionOptions& p, double number) { p.softcap = number; }, {0.5, 1, 2, 5, 10, 20, 50, 100});
-  const bool rotated_as_usual = o.head_dim > 2 && o.head_dim % 2 == 0 && !o.add_zero_attn &&
+  const bool rotated_as_usual = !is_latent(o) && o.head_dim > 2 && o.head_dim % 2 == 0 && !o.add_zero_attn &&
                                 !inputs.tensors.bias_k && !inputs.tensors.static_k;
   if (rotated_as_usual)
     add("q and k are rotated by their positions (rotary, base {:.9g})", "rotary_base",
@@ -187,6 +187,10 @@ std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs) {
   std::vector<FittedVariant> fits;
   const AttentionOptions o = resolved_options(inputs);
   if (o.head_dim == 0) return fits;
+  if (is_latent(o)) {
+    add_scores(inputs, o, fits);
+    return fits;
+  }
   add_fitted_masks(inputs, fits);
   add_scores(inputs, o, fits);
   add_weights(fits);

@@ -25,14 +25,23 @@ using Variants = ProgramVariants;
 void add_scales(const AttentionOptions& o, Variants& variants) {
   const auto width = static_cast<double>(o.head_dim);
   const double own = attention_scale(o);
-  const std::vector<std::pair<std::string, double>> scales{
-      {"not scaled", 1.0},
-      {"1/D", 1.0 / width},
-      {"√D", std::sqrt(width)},
-      {"1/√D", 1.0 / std::sqrt(width)},
-      {"1/√E", 1.0 / std::sqrt(static_cast<double>(o.embed_dim))},
-      {"1/√Dv", 1.0 / std::sqrt(static_cast<double>(o.v_head_dim))},
-      {"the scale twice", own * own}};
+  const auto over_root = [](Index size) { return 1.0 / std::sqrt(static_cast<double>(size)); };
+  const std::string D = is_latent(o) ? "(Dn+R)" : "D";
+  std::vector<std::pair<std::string, double>> scales{{"not scaled", 1.0},
+                                                     {"1/" + D, 1.0 / width},
+                                                     {"√" + D, std::sqrt(width)},
+                                                     {"1/√" + D, over_root(o.head_dim)},
+                                                     {"1/√E", over_root(o.embed_dim)},
+                                                     {"1/√Dv", over_root(o.v_head_dim)},
+                                                     {"the scale twice", own * own}};
+  if (is_latent(o)) {  // the widths that its vectors have in one layout or the other
+    const Index rope = o.qk_rope_head_dim.value_or(1), latent = o.kv_lora_rank.value_or(1);
+    scales.insert(scales.end(),
+                  {{"1/√(C+R), the width of an absorbed key", over_root(latent + rope)},
+                   {"1/√Dn, without the columns of k_rot", over_root(o.qk_nope_head_dim.value_or(1))},
+                   {"1/√C", over_root(latent)},
+                   {"1/√R", over_root(rope)}});
+  }
   const auto same = [](double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); };
   std::vector<double> added{own};
   for (const auto& [unused, scale] : scales) {
@@ -320,6 +329,7 @@ void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants
   const AttentionOptions resolved = resolved_options(inputs);
   if (resolved.head_dim > 0 && resolved.v_head_dim > 0 && resolved.embed_dim > 0)
     add_scales(resolved, variants);
+  if (is_latent(resolved)) return;
   const AttentionSizes sizes = attention_sizes(inputs);
   add_options(resolved, sizes.queries == sizes.new_keys(), variants);
   add_norms(inputs, variants);

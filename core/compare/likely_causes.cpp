@@ -66,7 +66,7 @@ std::vector<LikelyCause> causes_of(const VariantSearch& search, const ArrayCompa
                                    SearchEffort& tried) {
   std::vector<LikelyCause> causes = causes_in_variants(search, comparison, &tried);
   const ComparedArray& first = *comparison.first_difference();
-  if (!causes.empty() || !first.theirs) return causes;
+  if (!causes.empty() || !first.theirs || is_latent(search.ours.options)) return causes;
   causes = causes_in_numbers(search.ours, first);
   if (is_given(search.ours, first.tensor) ||
       (!causes.empty() && explains_later_arrays(search, comparison, first)))
@@ -216,13 +216,11 @@ Findings found_causes(const VariantSearch& search, const ArrayComparison& compar
 
 Findings likely_causes(const VariantSearch& search, const ArrayComparison& comparison) {
   if (comparison.first_difference() == nullptr) return {};
-  Findings findings;
+  Findings findings = found_causes(search, comparison);
+  if (!findings.causes.empty()) return findings;
   if (is_latent(search.ours.options))
     findings.facts.emplace_back(
-        "the arrays of multi_head_latent_attention are compared, but causes are not searched for");
-  else
-    findings = found_causes(search, comparison);
-  if (!findings.causes.empty()) return findings;
+        "of multi_head_latent_attention only the scale, a softcap and the indexer are searched for causes");
   add_stray_cells(comparison, findings.facts);
   find_next_tensor(search, comparison, findings);
   return findings;

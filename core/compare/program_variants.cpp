@@ -83,6 +83,10 @@ FittedVariant joined(const FittedVariant& first, const FittedVariant& then) {
 std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs) {
   ProgramVariants variants;
   add_input_variants(inputs, variants);
+  if (is_latent(inputs.options)) {
+    add_indexer_variants(inputs, variants);
+    return variants;
+  }
   add_mask_variants(inputs, variants);
   add_mask_value_variants(inputs, variants);
   add_position_mask_variants(inputs, variants);

@@ -95,7 +95,7 @@ void StepLines::choose() {
     return set(fmt::format("{} / {}", dialect_("product", "query", "indexer_weights_proj_weight"),
                            dialect_("sqrt", indexer.heads)),
                shape);
-  set(of_queries ? dialect_("product", "query", "indexer_wq_b_weight")
+  set(of_queries ? dialect_("product", code_variable(indexer_source(o_)), "indexer_wq_b_weight")
                  : dialect_("product", "key", "indexer_wk_weight"));
   if (!of_queries) {
     std::string normed = dialect_("without mean", name) + " / " +

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/attention/indexer.h"
 #include "core/attention/latent_attention.h"
 #include "core/attention/multi_head_attention.h"
 #include "core/attention/score_path.h"
@@ -87,6 +88,7 @@ LatentHeads latent_heads(const TraceTensors& tensors, const AttentionOptions& op
   t.k_heads = keys_of_scores(tensors, options);
   t.v_heads = values->shape().rank() == 4 ? values : std::make_shared<const Tensor>(as_one_head(*values));
   t.head_gain = nullptr;
+  t.indexer_scores = exact_indexer_scores(options, tensors);  // by the layer's rotation
   return heads;
 }
 

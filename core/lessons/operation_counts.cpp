@@ -1,6 +1,7 @@
 #include "core/lessons/operation_counts.h"
 
 #include <initializer_list>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -75,8 +76,10 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
   }
   if (const auto& indexer = o.indexer) {
     if (module) {
-      product(TensorId::indexer_q, "nle,fe->nlf", "N·L·E·Hi·W",
-              {s.batch, s.queries, s.embed_dim, indexer->heads, indexer->width});
+      const bool latent = is_latent(o);
+      product(TensorId::indexer_q, latent ? "nlc,fc->nlf" : "nle,fe->nlf",
+              latent ? "N·L·Cq·Hi·W" : "N·L·E·Hi·W",
+              {s.batch, s.queries, latent ? s.query_latent : s.embed_dim, indexer->heads, indexer->width});
       product(TensorId::indexer_k, "nse,fe->nsf", "N·S·" + kdim + "·W",
               {s.batch, s.new_keys(), o.kdim, indexer->width});
       product(TensorId::indexer_weights, "nle,me->nlm", "N·L·E·Hi",
@@ -115,7 +118,9 @@ std::vector<ParameterCount> parameter_counts(const AttentionInputs& inputs) {
     const bool learnable = entry.role == TensorRole::parameter && entry.id != TensorId::static_k &&
                            entry.id != TensorId::static_v && entry.id != TensorId::head_gain;
     if (!tensor || !learnable) continue;
-    counts.push_back({entry.id, std::string(entry.shape), tensor->shape().sizes(), tensor->size()});
+    std::string letters(entry.shape);
+    if (entry.id == TensorId::indexer_wq_b && is_latent(inputs.options)) letters = "(Hi·W,Cq)";
+    counts.push_back({entry.id, std::move(letters), tensor->shape().sizes(), tensor->size()});
   }
   return counts;
 }

@@ -59,12 +59,13 @@ std::string initial_text(const TextModel& model) {
 }
 
 // Beside the options that a layer sets.
-constexpr std::string_view layer_paths[]{
-    "attention.embed_dim",     "attention.num_heads", "attention.num_kv_heads",
-    "attention.kdim",          "attention.vdim",      "attention.head_dim",
-    "attention.v_head_dim",    "attention.bias",      "attention.add_bias_kv",
-    "inputs.self_attention",   "parameters.layout",   "attention.rotary_inverse_frequencies",
-    "attention.rotary_scaling"};
+constexpr std::string_view layer_paths[]{"attention.embed_dim",      "attention.num_heads",
+                                         "attention.num_kv_heads",   "attention.kdim",
+                                         "attention.vdim",           "attention.head_dim",
+                                         "attention.v_head_dim",     "attention.bias",
+                                         "attention.add_bias_kv",    "inputs.self_attention",
+                                         "parameters.layout",        "attention.rotary_inverse_frequencies",
+                                         "attention.rotary_scaling", "op"};
 
 // Calls f(path, member of a, member of b) for every key that a layer determines.
 template <class A, class F>
@@ -167,7 +168,14 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;
   const Index head_dim = layer.q_rows / heads, v_head_dim = layer.v_rows / kv_heads;
   a.embed_dim = layer.query_width;
-  set_heads(a, {heads, kv_heads, head_dim, v_head_dim});
+  const bool latents = layer.layout == AttentionLayout::latent;
+  if (latents) {
+    scenario.op = Op::multi_head_latent_attention;
+    a.num_heads = heads;
+    a.v_head_dim = v_head_dim;
+  } else {
+    set_heads(a, {heads, kv_heads, head_dim, v_head_dim});
+  }
   if (layer.key_width != layer.query_width) a.kdim = a.vdim = layer.key_width;
   a.bias = layer.has_bias;
   a.add_bias_kv = layer.has_bias_kv;
@@ -177,11 +185,12 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   if (attention.rotary) {
     const ModelRotary& rotary = *attention.rotary;
     a.rotary_pairs = rotary.pairs;
-    if (rotary_width(rotary, head_dim) == head_dim) {
+    const Index turned = latents ? layer.qk_rope_head_dim : head_dim;
+    if (rotary_width(rotary, turned) == turned) {
       a.rotary_base = rotary.base;
       a.rotary_scaling = rotary.scaling;
     } else {
-      const Rotation rotation = model_rotation(rotary, head_dim);
+      const Rotation rotation = model_rotation(rotary, turned);
       a.rotary_inverse_frequencies = rotation.inverse_frequencies;
       a.rotary_factor = rotation.factor;
     }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/attention/indexer.h"
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/error.h"
@@ -177,7 +178,8 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
     const Index columns = product({indexer->heads, indexer->width});
     const bool sdpa = o.op == Op::scaled_dot_product_attention;
     const Index of_queries = sdpa ? product({plan.batch, plan.query_length}) : o.embed_dim;
-    cells = checked_add(cells, product({of_queries, checked_add(columns, indexer->heads)}));
+    cells = checked_add(cells, product({sdpa ? of_queries : indexer_source_width(o), columns}));
+    cells = checked_add(cells, product({of_queries, indexer->heads}));
     cells =
         checked_add(cells, product({sdpa ? product({plan.batch, plan.key_length}) : o.kdim, indexer->width}));
   }

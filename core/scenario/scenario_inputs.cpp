@@ -11,16 +11,17 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/check_attention_inputs.h"
 #include "core/attention/grad_output.h"
+#include "core/attention/indexer.h"
 #include "core/attention/latent_attention.h"
 #include "core/attention/projection_layouts.h"
 #include "core/attention/softmax.h"
 #include "core/attention/trace_warnings.h"
-#include "core/model/layers/layer_rows.h"
 #include "core/scenario/cell_edits.h"
-#include "core/scenario/embeddings.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/hand_made_heads.h"
+#include "core/scenario/input_notes.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/made_inputs.h"
 #include "core/scenario/overridden_settings.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_plan.h"
@@ -28,101 +29,10 @@
 #include "core/scenario/text_inputs.h"
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/error.h"
-#include "core/tensor/float_dispatch.h"
 #include "core/tensor/join.h"
-#include "core/tensor/random.h"
-#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
-
-// Query, key or value if no array gives it: generated from the words of a text, or from numbers.
-struct InputOrder {
-  const char* name;                  // also the name of its random stream
-  const std::vector<Token>* tokens;  // null: numbers
-  Index length;
-  const char *length_axis, *width_axis;
-  Index width;  // E, kdim or vdim; D or Dv with heads
-  Index heads;  // 0: multi_head_attention
-};
-
-// (N,length,heads·width) → (N,heads,length,width)
-template <class T>
-void copy_heads(const Tensor& from, Tensor& to) {
-  const Index batch = to.shape().size(0), heads = to.shape().size(1), length = to.shape().size(2),
-              width = to.shape().size(3);
-  const auto source = from.values<T>();
-  auto target = to.values<T>().begin();
-  for (Index n = 0; n < batch; ++n)
-    for (Index h = 0; h < heads; ++h)
-      for (Index l = 0; l < length; ++l)
-        target = std::copy_n(source.begin() + ((n * length + l) * heads + h) * width, width, target);
-}
-
-template <class T>
-void fill_numbers(Tensor& tensor, InputSource source, const CounterRandom& random) {
-  const std::span<T> values = tensor.values<T>();
-  for_ranges(tensor.size(), cost_of_random, [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i) {
-      const auto number = static_cast<std::uint64_t>(i);
-      values[static_cast<std::size_t>(i)] = source == InputSource::ones ? T{1}
-                                            : source == InputSource::uniform01
-                                                ? static_cast<T>(random.uniform(number))
-                                                : static_cast<T>(random.normal(number));
-    }
-  });
-}
-
-// (N,length,width), or (N,heads,length,width) with heads. Throws Error(memory).
-Tensor made_input(const InputOrder& order, const InputsSpec& inputs, Index batch, DType dtype) {
-  const bool sdpa = order.heads > 0;
-  std::vector<Axis> axes{{"N", batch}, {order.length_axis, order.length}, {order.width_axis, order.width}};
-  if (sdpa) axes.insert(axes.begin() + 1, {*order.length_axis == 'L' ? "H" : "G", order.heads});
-  if (order.tokens != nullptr) {
-    const Index width = sdpa ? checked_multiply(order.heads, order.width, order.name) : order.width;
-    Tensor text = text_embeddings(*order.tokens, batch, embedding_layout(width), inputs.seed,
-                                  inputs.positions, dtype, order.length_axis, order.width_axis);
-    if (!sdpa) return text;
-    Tensor heads(Shape(std::move(axes)), dtype);
-    dispatch_float(dtype, [&]<class T>() { copy_heads<T>(text, heads); });
-    return heads;
-  }
-  Tensor tensor(Shape(std::move(axes)), dtype);
-  const CounterRandom random(inputs.seed, order.name);
-  dispatch_float(dtype, [&]<class T>() { fill_numbers<T>(tensor, inputs.source, random); });
-  return tensor;
-}
-
-// The texts of the scenario, as tokens; empty if the inputs are not text.
-struct Texts {
-  std::optional<std::vector<Token>> query, key;
-};
-
-// What the model read; for a word that it does not know, that word in front: "gryphon → [UNK]".
-std::string shown_token(const ModelText& text, std::size_t i, const std::string& whole) {
-  constexpr std::size_t longest = 40;  // bytes of the word
-  const EncodedToken& token = text.tokens[i];
-  if (!token.unknown || token.begin >= token.end || token.end > whole.size()) return text.labels[i];
-  const std::string word = one_line(whole.substr(token.begin, token.end - token.begin), longest);
-  return unknown_token_label(word, text.labels[i]);
-}
-
-Texts cut_texts(const InputsSpec& inputs, const ModelInput* model) {
-  Texts texts;
-  if (inputs.source != InputSource::text) return texts;
-  if (model) {
-    texts.query.emplace();
-    for (std::size_t i = 0; i < model->text.labels.size(); ++i) {
-      const std::string label = shown_token(model->text, i, inputs.text);
-      texts.query->push_back({label, label});
-    }
-    texts.key = texts.query;
-    return texts;
-  }
-  texts.query = tokenise(inputs.text);
-  texts.key = inputs.key_text ? tokenise(*inputs.key_text) : *texts.query;
-  return texts;
-}
 
 // Everything needed to create one scenario's tensors, so that each group is one short function.
 struct InputBuilder {
@@ -409,7 +319,7 @@ struct InputBuilder {
     };
     t.indexer_wq_b = made("indexer.wq_b.weight",
                           {"Hi·W", checked_multiply(indexer.heads, indexer.width, "indexer.wq_b.weight")},
-                          {"E", o.embed_dim});
+                          {is_latent(o) ? "Cq" : "E", indexer_source_width(o)});
     t.indexer_wk = made("indexer.wk.weight", {"W", indexer.width}, {"kdim", o.kdim});
     t.indexer_k_norm_weight = given_or_null("indexer.k_norm.weight");
     t.indexer_k_norm_bias = given_or_null("indexer.k_norm.bias");
@@ -487,80 +397,7 @@ struct InputBuilder {
       notes.push_back("positions are off: hand-made heads that use positions cannot tell them apart");
     }
   }
-
-  static std::vector<std::string> positions_or_words(const std::optional<std::vector<Token>>& text,
-                                                     Index length, const char* letter) {
-    std::vector<std::string> labels;
-    labels.reserve(static_cast<std::size_t>(length) + 2);
-    const bool words = text && static_cast<Index>(text->size()) == length;
-    for (Index i = 0; i < length; ++i)
-      labels.push_back(words ? (*text)[static_cast<std::size_t>(i)].text : fmt::format("{} {}", letter, i));
-    return labels;
-  }
-
-  TokenLabels labels(const TraceTensors& t) const {
-    TokenLabels labels;
-    labels.query = positions_or_words(texts.query, plan.query_length, "q");
-    labels.key = positions_or_words({}, plan.past, "past");
-    const std::vector<std::string> own =
-        positions_or_words(plan.self_attention ? texts.query : texts.key, plan.masked_keys - plan.past, "k");
-    labels.key.insert(labels.key.end(), own.begin(), own.end());
-    if (t.bias_k) labels.key.push_back("bias_k");
-    if (plan.options.add_zero_attn) labels.key.push_back("zero");
-    if (plan.past > 0) labels.own_key.assign(labels.key.begin() + plan.past, labels.key.end());
-    return labels;
-  }
 };
-
-void note_unused(const GivenArrays& given, std::vector<std::string>& notes) {
-  std::vector<std::pair<std::string, std::string>> foreign;  // each with the name that it stands for
-  for (const auto& [name, unused] : given)
-    if (is_foreign_name(name))
-      foreign.emplace_back(fmt::format("\"{}\"", one_line(name, 60)), nearest_given_name(name));
-  const std::string names = join(given_array_names(), ", ");
-  if (foreign.size() == 1) {
-    const auto& [name, meant] = foreign.front();
-    notes.push_back(fmt::format("the array {} is not used: {}the names are {}", name,
-                                meant.empty() ? "" : fmt::format("did you mean {}? ", meant), names));
-  } else if (!foreign.empty()) {
-    std::vector<std::string> unused;
-    for (const auto& [name, meant] : foreign)
-      unused.push_back(meant.empty() ? name : fmt::format("{} ({}?)", name, meant));
-    notes.push_back(fmt::format("the arrays {} are not used: the names are {}", join(unused, ", "), names));
-  }
-}
-
-// A mask of floating-point numbers is added: one of only 0 and 1 was probably meant as a boolean one.
-void note_masks_like_booleans(const GivenArrays& given, const TraceTensors& tensors,
-                              std::vector<std::string>& notes) {
-  for (const auto& [name, mask] :
-       {std::pair("attn_mask", tensors.attn_mask), {"key_padding_mask", tensors.key_padding_mask}})
-    if (mask && given.contains(name) && only_zeros_and_ones(*mask))
-      notes.push_back(fmt::format(
-          "{} has numbers that are all 0 or 1, and they are added to the scores: store it as bool if "
-          "it was meant to block",
-          name));
-}
-
-// Notes that the model is not what its config.json says, or that its layer is not fully computed.
-void note_layer(const Scenario& scenario, Index tokens, ScenarioInputs& inputs) {
-  const std::shared_ptr<const TextModel> model =
-      TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));
-  const std::string note = layer_count_note(model->files(), model->layers());
-  if (!note.empty()) inputs.notes.push_back(note);
-  for (const std::string& warning : model->files().warnings()) inputs.notes.push_back(warning);
-  const AttentionLayers& layers = model->layers();
-  const std::int64_t number = scenario.parameters.layer;
-  if (number > 0 && number == first_usable_layer(layers) &&
-      !scenario.origin.written.contains("parameters.layer"))
-    inputs.notes.push_back(
-        fmt::format("layer 0 cannot be computed: {}: this is layer {}, the first that can be",
-                    layer_problem(layers.layers[0]), number));
-  LayerNotes layer = notes_on_layer(scenario, tokens);
-  inputs.notes.insert(inputs.notes.end(), layer.not_computed.begin(), layer.not_computed.end());
-  inputs.not_computed = std::move(layer.not_computed);
-  if (!layer.differences.empty()) inputs.notes.push_back(std::move(layer.differences));
-}
 
 // What the model computed from the same text up to the same layer need not be recomputed.
 void take_hidden_state(ModelInput& input, const ModelInput* earlier) {
@@ -653,7 +490,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
       inputs.notes.push_back(cells + ": the gradients that depend on it are not finite either");
   }
   inputs.unbatched = sizes.unbatched;
-  inputs.labels = workshop.labels(tensors);
+  inputs.labels = token_labels(plan, texts, tensors);
   workshop.describe_heads(inputs.heads);
   for (const MadeUpArray& array : made_up_arrays(scenario, inputs, given))
     inputs.notes.push_back(fmt::format("{} was not given: {}", array.name, array.how));

@@ -19,6 +19,15 @@ void refuse_text(const std::string& key, const std::string& got, const std::stri
               {key, "a model's layer takes the model's own text as query, key and value", got, "", remedy});
 }
 
+// What the model read; for a word that it does not know, that word in front: "gryphon → [UNK]".
+std::string shown_token(const ModelText& text, std::size_t i, const std::string& whole) {
+  constexpr std::size_t longest = 40;  // bytes of the word
+  const EncodedToken& token = text.tokens[i];
+  if (!token.unknown || token.begin >= token.end || token.end > whole.size()) return text.labels[i];
+  const std::string word = one_line(whole.substr(token.begin, token.end - token.begin), longest);
+  return unknown_token_label(word, text.labels[i]);
+}
+
 }  // namespace
 
 std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vector<std::string>& notes) {
@@ -92,6 +101,23 @@ TensorPtr make_layer_input(ModelInput& input, Index batch, DType dtype, TensorMa
                      for (Index i = 0; i < all.size(); ++i) all.set_flat(i, one->flat(i % one->size()));
                      return all;
                    });
+}
+
+Texts cut_texts(const InputsSpec& inputs, const ModelInput* model) {
+  Texts texts;
+  if (inputs.source != InputSource::text) return texts;
+  if (model) {
+    texts.query.emplace();
+    for (std::size_t i = 0; i < model->text.labels.size(); ++i) {
+      const std::string label = shown_token(model->text, i, inputs.text);
+      texts.query->push_back({label, label});
+    }
+    texts.key = texts.query;
+    return texts;
+  }
+  texts.query = tokenise(inputs.text);
+  texts.key = inputs.key_text ? tokenise(*inputs.key_text) : *texts.query;
+  return texts;
 }
 
 }  // namespace headwise

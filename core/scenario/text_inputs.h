@@ -61,4 +61,11 @@ TextLengths text_lengths(const InputsSpec& inputs, const ModelInput* model);
 // entry. Both are shared with the previous scenario if model, text and layer are the same.
 TensorPtr make_layer_input(ModelInput& input, Index batch, DType dtype, TensorMaker& maker);
 
+// The texts of the scenario, as tokens; empty if the inputs are not text.
+struct Texts {
+  std::optional<std::vector<Token>> query, key;
+};
+// `model` as returned by read_model_text.
+Texts cut_texts(const InputsSpec& inputs, const ModelInput* model);
+
 }  // namespace headwise

@@ -287,6 +287,15 @@ def latent_cases(rng):
                                average_attn_weights=False, q_lora_rank=4))
         yield case("a relative bias and a window", relative=1.0,
                    options=mla(relative_bias=dict(buckets=4, max_distance=3, bidirectional=True), window_left=1, **turned))
+        index = lambda heads=2, width=4, k=2, **more: dict(q_lora_rank=4, indexer=dict(heads=heads, width=width, k=k, **more))
+        yield case("an indexer", options=mla(**index()))
+        yield case("an indexer of halves in a causal layer of neighbours, as DeepSeek-V3.2", L=6, S=6, self_attention=True, norm_weights="C",
+                   indexer_norm=True, options=mla(is_causal=True, **index(), **turned))
+        yield case("an indexer of neighbours, wider than what is turned, as GLM-MoE-DSA", L=5, S=5, self_attention=True, bias=False,
+                   options=mla(is_causal=True, qk_rope_head_dim=4, rotary_base=10.0, rotary_pairs="neighbours", **index(3, 6, 2, rotary_pairs="neighbours")))
+        yield case("an indexer beside padding, sinks and a gate", L=3, S=6, sinks=2.0, gate="H·Dv", indexer_norm=True,
+                   masks={"key_padding_mask": torch.tensor([[0, 0, 0, 0, 0, 1], [0, 1, 0, 0, 1, 0]], dtype=torch.bool)},
+                   options=mla(output_gate=True, rotary_inverse_frequencies=[0.7], kdim=5, **index(1, 3, 3)))
 
 
 def drawn_case(rng, number):

@@ -43,7 +43,8 @@ class Case:
                 self.random["indexer_k"] = ((N, 1, S, width), 1.0)
                 self.random["indexer_weights"] = ((N, L, heads), 1.0)
             else:
-                self.random["indexer.wq_b.weight"] = ((heads * width, E), weight_amplitude)
+                latent = o["op"] == "multi_head_latent_attention"
+                self.random["indexer.wq_b.weight"] = ((heads * width, o["q_lora_rank"] if latent else E), weight_amplitude)
                 self.random["indexer.wk.weight"] = ((width, o["kdim"]), weight_amplitude)
                 self.random["indexer.weights_proj.weight"] = ((heads, E), weight_amplitude)
                 if indexer_norm:

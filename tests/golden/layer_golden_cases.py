@@ -19,6 +19,9 @@ YARN = {**ROPE, "rope_type": "yarn", "factor": 4.0, "original_max_position_embed
 TURNS = ["sliding_attention", "full_attention"]
 FALCON = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 99, "max_position_embeddings": 32, **TOKENS}
 MOE = {"moe_intermediate_size": 8, "num_experts": 2, "num_experts_per_tok": 1, "num_local_experts": 2}
+LATENT = {**LLAMA, "num_key_value_heads": 4, "q_lora_rank": 6, "kv_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 5}
+DEEPSEEK = {**LATENT, **MOE, "n_routed_experts": 2, "n_group": 1, "topk_group": 1, "first_k_dense_replace": 2}
+INDEXER = {"index_topk": 3, "index_n_heads": 2, "index_head_dim": 6, "mlp_layer_types": ["dense"] * 2}
 
 
 def rope(**way):
@@ -81,9 +84,12 @@ CASES = [
     ("starcoder2", "starcoder2", {**LLAMA, "sliding_window": 3}), ("nemotron", "nemotron", WIDE),
     ("persimmon", "persimmon", {k: v for k, v in LLAMA.items() if k != "num_key_value_heads"}),
     ("diffllama", "diffllama", LLAMA), ("ministral", "ministral", {**WIDE, "sliding_window": 3, "layer_types": TURNS}),
-    ("deepseek_v3", "deepseek_v3", {**LLAMA, **MOE, "num_key_value_heads": 4, "q_lora_rank": None, "kv_lora_rank": 8, "qk_rope_head_dim": 4,
-                                    "qk_nope_head_dim": 4, "v_head_dim": 4, "n_routed_experts": 2, "n_group": 1, "topk_group": 1,
-                                    "first_k_dense_replace": 2}),
+    ("deepseek_v3", "deepseek_v3", {**DEEPSEEK, "q_lora_rank": None}),
+    ("deepseek_v3_yarn", "deepseek_v3", {**DEEPSEEK, "rope_interleave": False, "attention_bias": True,
+                                         **rope(rope_type="yarn", factor=4.0, original_max_position_embeddings=8, mscale=1.0, mscale_all_dim=0.7)}),
+    ("deepseek_v2", "deepseek_v2", DEEPSEEK), ("minicpm3", "minicpm3", LATENT),
+    ("kimi_linear", "kimi_linear", {**LATENT, "layer_types": ["full_attention"] * 2, "mlp_layer_types": ["dense"] * 2}),
+    ("deepseek_v32", "deepseek_v32", {**DEEPSEEK, **INDEXER}), ("glm_moe_dsa", "glm_moe_dsa", {**DEEPSEEK, **INDEXER, "indexer_types": ["full", "shared"]}),
     ("qwen3_next", "qwen3_next", {**WIDE, **MOE, "layer_types": ["full_attention"] * 2, "shared_expert_intermediate_size": 8}),
     ("clip_text", "clip_text_model", CLIP_TEXT), ("clip_vision", "clip_vision_model", {**CLIP_VISION, "num_hidden_layers": 2}),
     ("clip", "clip", {"text_config": CLIP_TEXT, "vision_config": CLIP_VISION, "projection_dim": 16}),

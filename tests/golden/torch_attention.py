@@ -136,9 +136,11 @@ def indexed(o, a, r):
     else:
         own = dict(o, rotary_pairs=i.get("rotary_pairs", "halves"), rotary_base=None)
         if o["rotary_base"]:  # the layer's frequencies, on the first columns
-            own["rotary_inverse_frequencies"] = [o["rotary_base"] ** (-2 * j / o["head_dim"]) for j in range(o["head_dim"] // 2)]
+            turned = o["qk_rope_head_dim"] if o["op"] == "multi_head_latent_attention" else o["head_dim"]
+            own["rotary_inverse_frequencies"] = [o["rotary_base"] ** (-2 * j / turned) for j in range(turned // 2)]
         L, S = a["query"].shape[1], a["key"].shape[1]
-        q = torch.einsum("nle,mde->nmld", a["query"], a["indexer.wq_b.weight"].unflatten(0, (heads, width)))
+        source = r.get("compressed_q", a["query"])
+        q = torch.einsum("nle,mde->nmld", source, a["indexer.wq_b.weight"].unflatten(0, (heads, width)))
         k = F.layer_norm(F.linear(a["key"], a["indexer.wk.weight"]), (width,), a.get("indexer.k_norm.weight"), a.get("indexer.k_norm.bias"), 1e-6)
         q, k = rotary(own, q, first_query(o, a, L, S)), rotary(own, k[:, None], 0)
         w = F.linear(a["query"], a["indexer.weights_proj.weight"]) / heads**0.5

@@ -85,7 +85,9 @@ OF_FAMILY = {
     "opt": {"norms after": {"do_layer_norm_before": False}},
     "clip": {}, "gemma2": {"all full": {"layer_types": ["full_attention"] * 4}},
     "gpt_oss": {"plain rope": {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}},
-    "deepseek_v3": {"no q_lora": {"q_lora_rank": None}}, "deepseek_v2": {"no q_lora": {"q_lora_rank": None}},
+    "deepseek_v3": {"no q_lora": {"q_lora_rank": None}, "halves": {"rope_interleave": False}},
+    "deepseek_v2": {"no q_lora": {"q_lora_rank": None}},
+    "glm_moe_dsa": {"shared choices": {"indexer_types": ["full", "shared"] * 2}},
     "olmo": {"clip_qkv, grouped": {"clip_qkv": 0.4, "num_key_value_heads": 2}},
 }
 # Why a family has no attention of its own that could be judged.

@@ -18,19 +18,28 @@ class Case:
     def __init__(self, rng, batch=2, queries=6, keys=6, heads=4, kv_heads=None, head_dim=4, v_head_dim=None, sdpa=False,
                  self_attention=True, causal=False, bottom_right=False, padding=False, mask=None, rotary=None, bias=True,
                  scale=None, softcap=None, residual=False, layer_norm=False, separate=False, amplitude=1.0, dtype=np.float64,
-                 alibi=False, window=None, average=False):
+                 alibi=False, window=None, average=False, latent=None):
         self.batch, self.queries, self.keys, self.heads = batch, queries, keys, heads
         self.kv_heads, self.head_dim = kv_heads or heads, head_dim
         self.v_head_dim = v_head_dim or head_dim
         self.sdpa, self.causal, self.bottom_right, self.rotary = sdpa, causal, bottom_right, rotary
         self.given_scale, self.softcap, self.residual, self.layer_norm = scale, softcap, residual, layer_norm
         self.alibi, self.window, self.average = alibi, window, average
+        self.latent = latent  # "expanded" or "absorbed": multi_head_latent_attention
+        self.rank, self.nope, self.rope = 6, 3, 4
         self.self_attention = self_attention and not sdpa
         self.dtype = dtype
         width = self.width = heads * head_dim
         normal = lambda *sizes, deviation=1.0: (rng.standard_normal(sizes) * deviation).astype(np.float32).astype(dtype)
         a = self.arrays = {}
-        if sdpa:
+        if latent:
+            self.head_dim, self.v_head_dim = self.nope + self.rope, 5
+            shapes = {"query": (batch, queries, width), "q_proj_weight": (heads * self.head_dim, width),
+                      "kv_a_proj_with_mqa.weight": (self.rank + self.rope, width),
+                      "kv_b_proj.weight": (heads * (self.nope + self.v_head_dim), self.rank),
+                      "out_proj.weight": (width, heads * self.v_head_dim)}
+            a.update((name, normal(*shape, deviation=1.0 if name == "query" else 0.7)) for name, shape in shapes.items())
+        elif sdpa:
             a["query"] = normal(batch, heads, queries, head_dim, deviation=amplitude)
             a["key"] = normal(batch, self.kv_heads, keys, head_dim, deviation=amplitude)
             a["value"] = normal(batch, self.kv_heads, keys, self.v_head_dim)
@@ -91,6 +100,11 @@ class Case:
         if self.window:
             mask["sliding_window"] = self.window
         scenario = {"headwise": 1, "attention": attention, "mask": mask}
+        if self.latent:
+            scenario["op"] = "multi_head_latent_attention"
+            for name in ("num_kv_heads", "head_dim"):
+                del attention[name]
+            attention.update(kv_lora_rank=self.rank, qk_nope_head_dim=self.nope, qk_rope_head_dim=self.rope, layout=self.latent, bias=False)
         if self.sdpa:
             scenario["op"] = "scaled_dot_product_attention"
             scenario["attention"] = {n: v for n, v in attention.items() if n in ("scale", "softcap", "rotary_base")}
@@ -222,6 +236,24 @@ class Attention:
         return self.softmax(masked)
 
     # Output
+    # Latents: keys and values of all heads from one row of `rank` numbers, and `rope` columns of each key with the position.
+    def of_latents(self):
+        c, a = self.c, self.a
+        q = self.split(a["query"] @ a["q_proj_weight"].T, c.heads)
+        latent, shared = np.split(a["query"] @ a["kv_a_proj_with_mqa.weight"].T, [c.rank], -1)
+        latent = latent / np.sqrt((latent * latent).mean(-1, keepdims=True) + 1e-6)
+        keys, values = np.split(self.split(latent @ a["kv_b_proj.weight"].T, c.heads), [c.nope], -1)
+        turned = lambda x: self.turned_columns(x) if c.rotary else x
+        q = np.concatenate([q[..., :c.nope], turned(q[..., c.nope:])], -1)
+        shared = np.broadcast_to(turned(shared[:, None]), keys.shape[:-1] + (c.rope,))
+        return q, np.concatenate([keys, shared], -1), values
+
+    def turned_columns(self, x):
+        half = self.c.rope // 2
+        angles = np.arange(x.shape[-2])[:, None] * self.c.rotary ** (-np.arange(half) / half)
+        first, second = x[..., :half], x[..., half:]
+        return np.concatenate([first * np.cos(angles) - second * np.sin(angles), second * np.cos(angles) + first * np.sin(angles)], -1)
+
     def weigh(self, weights, v):
         return weights @ v
 
@@ -242,12 +274,14 @@ class Attention:
         c, t = self.c, self.t
         if c.sdpa:
             q, k, v = (self.a[n] for n in ("query", "key", "value"))
+        elif c.latent:
+            q, k, v = self.of_latents()
         else:
             for name in "qkv":
                 t[name] = self.project(name)
             q, k, v = (self.split(t[n], c.heads if n == "q" else c.kv_heads) for n in "qkv")
             t["q_heads"], t["k_heads"], t["v_heads"] = q, k, v
-        if c.rotary:
+        if c.rotary and not c.latent:
             q, k = self.rotate(q, "q"), self.rotate(k, "k")
             t["q_rotary"], t["k_rotary"] = q, k
         t["scores"] = self.scores(q, self.repeat(k, "k"))

@@ -31,6 +31,7 @@ WHOLE_NUMBERS = [
     (r"(num_mel_bins|num_mels|n_mels|feature_size|input_feat_per_channel|.*_mel_bins)", 16),
     (r"(conv_dim|codebook_dim|codebook_size)", 16),
     (r"(num_queries|num_query_tokens|.*num_queries)", 8),
+    (r"index_topk", 3),
 ]
 SPECIAL_TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2, "sep_token_id": 3,
                   "cls_token_id": 1, "unk_token_id": 4}

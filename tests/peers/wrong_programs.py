@@ -352,6 +352,21 @@ class NotScaled(Attention):
         return 1.0
 
 
+LATENTS = [dict(latent=layout, causal=True, rotary=rotary) for layout in ("expanded", "absorbed") for rotary in (None, 100.0)]
+
+
+@wrong("1/√\\(C\\+R\\), the width of an absorbed key", *LATENTS)
+class ScaledByAbsorbedWidth(Attention):
+    def scale(self):
+        return 1 / math.sqrt(self.c.rank + self.c.rope)
+
+
+@wrong("1/√Dn, without the columns of k_rot", *LATENTS)
+class ScaledWithoutRotatedColumns(Attention):
+    def scale(self):
+        return 1 / math.sqrt(self.c.nope)
+
+
 @wrong("scaled by 0.37|times 0.74|0.74", PLAIN)
 class ScaledOddly(Attention):
     def scale(self):

@@ -296,6 +296,14 @@ def as_latent(draw, s, scenario, arrays):
     if attention["bias"] and draw.chance(0.7):
         arrays["kv_a_proj_with_mqa.bias"] = draw.array(C + R)
         arrays.update({"q_a_proj.bias": draw.array(Cq)} if Cq else {})
+    indexer = scenario["mask"].get("indexer")
+    if indexer and not Cq:
+        del scenario["mask"]["indexer"]
+    elif indexer:  # as wide as the columns that are rotated
+        indexer["width"] = max(indexer["width"], R if "rotary_base" in attention else 1)
+        for name in ("indexer.k_norm.weight", "indexer.k_norm.bias"):
+            if name in arrays:
+                arrays[name] = draw.array(indexer["width"])
     scenario["op"] = "multi_head_latent_attention"
 
 
@@ -519,6 +527,7 @@ def options_of(case):
         "a sink": given["sinks"],
         "sinks by head": isinstance(attention["sink"], list),
         "an indexer": mask["indexer"] is not None,
+        "an indexer with latents": mask["indexer"] is not None and attention["q_lora_rank"] is not None,
         "relative bias of both sides": attention["relative_bias"] is not None and attention["relative_bias"]["bidirectional"],
         "relative bias of keys behind": attention["relative_bias"] is not None and not attention["relative_bias"]["bidirectional"],
         "dropout": attention["dropout"] > 0,

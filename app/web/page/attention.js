@@ -219,9 +219,11 @@ const Attention = (() => {
   // Its queries, keys and the weights of its heads; scaled_dot_product_attention is given them.
   function projectIndexer(t, settings, sizes) {
     const { heads, width, rotary_pairs: pairs } = settings.mask.indexer;
-    const rotation = { ...rotationOf(settings.attention, sizes.D), pairs };
+    const isLatent = settings.op === "multi_head_latent_attention";
+    const source = isLatent ? t.compressed_q : t.query;
+    const rotation = { ...rotationOf(settings.attention, isLatent ? settings.attention.qk_rope_head_dim : sizes.D), pairs };
     const turned = (x, first) => (rotation.frequencies.length > 0 ? rotate(x, rotation, first) : x);
-    t.indexer_q = turned(splitHeads(linear(t.query, t["indexer.wq_b.weight"], null, 0, heads * width), heads, null),
+    t.indexer_q = turned(splitHeads(linear(source, t["indexer.wq_b.weight"], null, 0, heads * width), heads, null),
       firstQuery(settings, t, sizes.L, sizes.S));
     const keys = normalised(linear(t.key, t["indexer.wk.weight"], null, 0, width), { kind: "layer", epsilon: 1e-6, offset: 0 },
       t["indexer.k_norm.weight"]);

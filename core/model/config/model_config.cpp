@@ -72,7 +72,8 @@ void read_scaling(const JsonValue& scaling, const JsonValue& config, ModelRotary
 void refuse_other_keys(const Json& part, bool reads_sections, ModelRotary& rotary) {
   std::vector<std::string> known = rotary_scaling_keys();
   known.insert(known.end(), {"rope_type", "type", "rope_theta", "partial_rotary_factor",
-                             "max_position_embeddings", "rotary_emb_base", "rotary_pct"});
+                             "max_position_embeddings", "rotary_emb_base", "rotary_pct",
+                             "llama_4_scaling_beta"});  // of queries: each layer tells of it
   for (const auto& [key, value] : part.items())
     if (!value.is_null() && rotary.unsupported.empty() && std::ranges::find(known, key) == known.end() &&
         !(reads_sections && key == "mrope_section"))

@@ -53,7 +53,10 @@ inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2
                           norm_switch = 1U << 24,  // whether q and k are normalised; the arrays say it
     rope_without_window = 1U << 25,  // rope_in_windows, but everywhere in a model without windows
     trained_norm = 1U << 26,         // core/train's qk_norm
-    linear_layers = 1U << 27;        // layers without a softmax, which are none of ours, between the others
+    linear_layers = 1U << 27,        // layers without a softmax, which are none of ours, between the others
+    latents = 1U << 28,              // multi_head_latent_attention: its sizes, which the arrays say too
+    rope_interleave = 1U << 29,      // rotary_neighbours, unless the setting is false
+    indexer = 1U << 30;              // how many keys it keeps, and its sizes, which its arrays say too
 }  // namespace reads
 
 struct ModelType {
@@ -74,6 +77,7 @@ struct ModelType {
   double qk_norm_offset = 0.0, usual_norm_epsilon = 1e-5;
   // The output gate: an array of its own, or the last D of the 2·D rows that each head has in q's.
   OutputGate output_gate = OutputGate::none;
+  RotaryPairs indexer_pairs = RotaryPairs::halves;  // of an indexer, whose columns are rotated in their own way
   bool has_sinks = false;   // one logit a head, `sinks`, where the layer's file has it (sinks of a trace)
   int first_windowed = 28;  // the first layer with a window if use_sliding_window is read: max_window_layers
   // Settings of this type that do not change its attention, separated by spaces.

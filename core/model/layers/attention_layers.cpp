@@ -9,6 +9,7 @@
 #include "core/files/word_rows.h"
 #include "core/model/config/model_types.h"
 #include "core/model/files/model_json.h"
+#include "core/model/layers/latent_layers.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/model/layers/layer_tensors.h"
 #include "core/tensor/join.h"
@@ -32,6 +33,7 @@ constexpr FieldWord<ModelFamily> family_words[]{{"separate", layout<separate>},
                                                 {"interleaved", layout<interleaved>},
                                                 {"queries_in", layout<queries_in>},
                                                 {"grouped", layout<grouped>},
+                                                {"latent", layout<latent>},
                                                 {"name", field<&ModelFamily::name>},
                                                 {"q", field<&ModelFamily::q>},
                                                 {"k", field<&ModelFamily::k>},
@@ -56,14 +58,6 @@ std::vector<ModelFamily> read_families() {
   return families;
 }
 
-// The arrays that a layer is computed from: declared once for who checks them and who reads them.
-
-struct LayerArray {
-  std::string name;
-  std::vector<Index> sizes;
-  bool is_bias = false;  // may be absent
-};
-
 // Under their names in the file, with the sizes that the layer's numbers of rows and heads ask for.
 std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
   const ModelFamily& family = *layer.family;
@@ -71,7 +65,9 @@ std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
   const Index Q = layer.q_rows, K = layer.k_rows, V = layer.v_rows, R = layer.packed_rows;
   const bool transposed =
       layer.layout == AttentionLayout::packed_in || layer.layout == AttentionLayout::queries_in;
+  const bool latents = layer.layout == latent;
   std::vector<LayerArray> arrays;
+  if (latents) arrays = arrays_of_latents(layer);
   const auto add = [&](std::string_view stem, Index out, Index in) {
     const std::vector<Index> sizes = transposed ? std::vector{in, out} : std::vector{out, in};
     arrays.push_back({layer_array(layer, stem, "weight"), sizes});
@@ -79,7 +75,7 @@ std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
   };
   if (!family.qkv.empty()) {
     add(family.qkv, R, E);
-  } else {
+  } else if (!latents) {
     add(family.q, layer.gate_in_q ? 2 * Q : Q, E);
     if (family.kv.empty()) {
       add(family.k, K, W);
@@ -90,7 +86,7 @@ std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
     if (!family.joint_bias.empty())
       arrays.push_back({layer_array(layer, family.joint_bias, "bias"), {Q + K + V}, true});
   }
-  if (layer.has_output)
+  if (layer.has_output && !latents)
     add(family.output, E, layer.num_heads ? V / *layer.num_kv_heads * *layer.num_heads : V);
   if (layer.has_bias_kv) {
     arrays.push_back({layer_array(layer, "bias_k", ""), {1, 1, K}});
@@ -106,6 +102,8 @@ std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
   }
   if (!layer.relative_bias.empty() && layer.num_heads)
     arrays.push_back({layer.relative_bias, {relative_buckets_of(layer), *layer.num_heads}});
+  if (!layer.indexer.empty())
+    for (LayerArray& array : arrays_of_indexer(layer)) arrays.push_back(std::move(array));
   if (!layer.sinks.empty() && layer.num_heads) arrays.push_back({layer.sinks, {*layer.num_heads}});
   if (!layer.q_norms.empty() && layer.num_heads) {
     const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads, D = Q / std::max<Index>(heads, 1);
@@ -263,6 +261,7 @@ void set_widths(AttentionLayer& layer) {
   if (unknown || !config.heads_by_stage.empty()) return;
   const bool in_decoder = layer.name.find("decoder") != std::string::npos;
   layer.hidden_size = in_decoder && config.decoder_dim ? config.decoder_dim : config.embed_dim;
+  if (layer.layout == latent) return;  // the widths of its heads have keys of their own
   if (layer.head_dim || !layer.num_heads) return;
   const bool is_written = config.settings->contains("head_dim") || config.settings->contains("d_kv");
   if (type && type->usual_head_dim > 0 && !is_written)
@@ -335,7 +334,9 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
       layer.missing.push_back(fmt::format("{} as a matrix, not as ({}),", array, join(info->sizes, ",")));
     return is_matrix(info) ? info : nullptr;
   };
-  if (!family.qkv.empty()) {
+  if (layer.layout == latent) {
+    set_latents(layer, files, needs);
+  } else if (!family.qkv.empty()) {
     if (const ArrayInfo* const packed = needs(family.qkv)) {
       layer.packed_rows = packed->sizes[inverted ? 1 : 0];
       layer.query_width = layer.key_width = packed->sizes[inverted ? 0 : 1];
@@ -393,7 +394,8 @@ std::string_view layout_name(AttentionLayout layout) {
                                         "q, k, v packed in columns, [in,out]",
                                         "q, k, v of each head in turns, [out,in]",
                                         "q, and k and v packed, in columns, [in,out]",
-                                        "q heads, k, v of each key/value head in turns, [out,in]"};
+                                        "q heads, k, v of each key/value head in turns, [out,in]",
+                                        "k and v of one latent for each token, [out,in]"};
   return names[static_cast<std::size_t>(layout)];
 }
 
@@ -435,10 +437,18 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
     }
     if (of) layers.emplace(name, layer_of(*of, prefix, files, found.config));
   }
+  // Modules of latents may have a q_proj, by which other families are recognised.
+  std::set<std::string> of_latents, of_others;
+  for (const auto& [array, layer] : layers)
+    (layer.layout == latent ? of_latents : of_others).insert(module_of(layer));
+  std::erase_if(layers, [&](const auto& entry) {
+    return entry.second.layout != latent && of_latents.contains(module_of(entry.second));
+  });
   std::vector<LayerName> names;
   for (const auto& [array, layer] : layers) names.push_back({layer.name, layer.family});
   for (const auto& [name, family] : absent_layers(files, names)) {
     AttentionLayer absent = layer_of(*family, name, files, found.config);
+    if (absent.layout == latent && of_others.contains(module_of(absent))) continue;  // of another kind
     layers.emplace(layer_array(absent, family->first_stem(), "weight"), std::move(absent));
   }
   for (auto& [array, layer] : layers) found.layers.push_back(std::move(layer));
@@ -453,6 +463,7 @@ AttentionLayer with_heads(AttentionLayer layer, Index num_heads, Index num_kv_he
   layer.num_heads = num_heads;
   layer.num_kv_heads = num_kv_heads;
   if (layer.packed_rows > 0) split_packed_rows(layer);
+  if (layer.layout == latent) split_latent_rows(layer);
   return layer;
 }
 
@@ -469,6 +480,8 @@ std::string layer_problem(const AttentionLayer& layer) {
   if (heads % kv_heads != 0) return fmt::format("{} key/value heads do not divide {} heads", kv_heads, heads);
   if (layer.packed_rows > 0 && layer.q_rows + layer.k_rows + layer.v_rows != layer.packed_rows)
     return fmt::format("{} rows do not fit q, k and v of {} heads", layer.packed_rows, heads);
+  if (layer.layout == latent)
+    if (const std::string problem = latent_contradiction(layer); !problem.empty()) return problem;
   if (layer.q_rows == 0 || layer.q_rows % heads != 0)
     return fmt::format("{} rows of q cannot be split into {} heads", layer.q_rows, heads);
   if (const std::string problem = head_dim_contradiction(layer); !problem.empty()) return problem;

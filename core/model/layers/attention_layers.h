@@ -23,6 +23,7 @@ enum class AttentionLayout {
   interleaved,  // per head its rows of q, k and v: [H·3·D,in]
   queries_in,   // columns of q [in,out], of k and v in one array [in,2·out]: GPT-2's cross-attention
   grouped,      // per key/value head the rows of its query heads, then of k and v: [G·(H/G+2)·D,in]
+  latent,       // those of multi_head_latent_attention, under DeepSeek's names
 };
 
 // Names are what follows a layer's prefix, up to "weight" or "bias": "attention.self.query." is part of
@@ -46,7 +47,7 @@ struct ModelFamily {
   // How attention itself sees positions: "rotary", "ALiBi", "relative"; else empty.
   std::string_view positions = {};
 
-  std::string_view first_stem() const { return qkv.empty() ? q : qkv; }
+  std::string_view first_stem() const { return !qkv.empty() ? qkv : !q.empty() ? q : kv; }
 };
 
 // In the order in which they are tried: the first with all its arrays present wins.
@@ -66,8 +67,10 @@ struct AttentionLayer {
   Index query_width = 0;  // E: columns of q's weights
   Index key_width = 0;    // columns of the weights of k and v
   Index q_rows = 0, k_rows = 0,
-        v_rows = 0;       // H·D, G·D, G·Dv; for interleaved and packed arrays only if heads are known
-  Index packed_rows = 0;  // of the one array with q, k and v; 0: they are separate
+        v_rows = 0;  // H·D, G·D, G·Dv; for interleaved and packed arrays only if heads are known
+  // Of latents, where there are some: C and R, Cq where queries are made of one, too, and H·(Dn+Dv)
+  Index kv_lora_rank = 0, qk_rope_head_dim = 0, q_lora_rank = 0, kv_b_rows = 0;
+  Index packed_rows = 0;                         // of the one array with q, k and v; 0: they are separate
   std::optional<Index> num_heads, num_kv_heads;  // nullopt: not given in a config.json
   // D and E as its model computes them from config.json, with which the arrays have to agree; nullopt: the
   // arrays decide.
@@ -84,6 +87,8 @@ struct AttentionLayer {
   bool gate_in_q = false;
   // The array (buckets,H) of a relative bias: its own, or its stack's first block's; else empty
   std::string relative_bias;
+  // The module of the indexer, "…self_attn.indexer", if its type has one and the file its arrays; else empty
+  std::string indexer;
   std::string sinks;  // the array with a sink for each head, if its type has them; else empty
   std::vector<std::string> unused_tensors;  // attention tensors, by name, that nothing here is computed from
   std::vector<std::string> missing;         // arrays that the family has and that are absent
@@ -93,6 +98,13 @@ struct AttentionLayer {
 struct AttentionLayers {
   std::vector<AttentionLayer> layers;         // in numerical order of their names: layer 2 before layer 10
   std::shared_ptr<const ModelConfig> config;  // null: there is none
+};
+
+// One of the arrays that a layer is computed from, under its name in the file.
+struct LayerArray {
+  std::string name;
+  std::vector<Index> sizes;
+  bool is_bias = false;  // may be absent
 };
 
 // The layers of a model, and its config.json. Reads no arrays. Throws Error(input) if config.json is invalid.

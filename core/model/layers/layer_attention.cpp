@@ -9,6 +9,7 @@
 #include "core/attention/relative_bias.h"
 #include "core/model/config/model_types.h"
 #include "core/model/files/model_json.h"
+#include "core/model/layers/latent_layers.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -44,6 +45,11 @@ struct Reading {
   }
 };
 
+// The columns of a head that RoPE can turn: D, or R of a head of latents.
+Index turned_width(const AttentionLayer& layer) {
+  return layer.layout == AttentionLayout::latent ? layer.qk_rope_head_dim : layer.q_rows / *layer.num_heads;
+}
+
 double head_dim(const AttentionLayer& layer) {
   return static_cast<double>(layer.q_rows / *layer.num_heads);
 }
@@ -78,6 +84,13 @@ void read_scale(const Reading& read) {
       scale =
           scale.value_or(1.0 / std::sqrt(head_dim(read.layer))) / static_cast<double>(read.layer.number + 1);
   }
+  // DeepSeek's YaRN multiplies the scale by the square of its length, m(mscale_all_dim).
+  if (read.reads(reads::latents) && read.reads(reads::rope)) {
+    const ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.place());
+    if (rotary.scaling)
+      if (const double length = yarn_length_of_scale(*rotary.scaling); length != 1.0)
+        scale = length * length / std::sqrt(head_dim(read.layer));
+  }
   // An explicit 1/√D is still 1/√D.
   if (scale && *scale == 1.0 / std::sqrt(head_dim(read.layer))) scale.reset();
   if (read.reads(reads::softcap)) {
@@ -104,6 +117,26 @@ void read_norms_and_gate(const Reading& read) {
   attention.qk_norm_epsilon =
       read.settings.number(attention.qk_norm_kind == NormKind::layer ? "layer_norm_eps" : "rms_norm_eps",
                            read.type.usual_norm_epsilon, most);
+}
+
+// DeepSeek's sparse attention. A layer without an indexer of its own takes the choice of an earlier layer
+// (GLM-MoE-DSA), which is not known here: for few tokens it is all of them.
+void read_indexer(const Reading& read) {
+  if (!read.reads(reads::indexer)) return;
+  const Index k = read.settings.whole("index_topk", 2048, most_window);
+  const Json& kind = read.of_layer("indexer_types");
+  const bool is_shared = kind.is_string() && kind.get<std::string>() == "shared";
+  if (std::optional<Indexer> indexer = indexer_sizes(read.layer); indexer && !is_shared && k > 0) {
+    indexer->k = k;
+    indexer->rotary_pairs = read.type.indexer_pairs;
+    read.attention.indexer = indexer;
+    return;
+  }
+  read.attention.limits.push_back(
+      {k, fmt::format(
+              "config.json: index_topk = {}: beyond {} tokens this layer looks at the keys that an earlier "
+              "layer's indexer chose, but here at all",
+              k, k)});
 }
 
 // Whether the layer has a window, if a model has both kinds.
@@ -213,7 +246,9 @@ void read_rotary(const Reading& read) {
                                                             json_as_written(read.settings.at("rotary_dim"), 40),
                                                             head_dim(read.layer)));
   }
-  if (read.type.positions == InnerPositions::rotary_neighbours) rotary.pairs = RotaryPairs::neighbours;
+  const bool interleaved = !read.reads(reads::rope_interleave) || read.settings.flag("rope_interleave", true);
+  if (read.type.positions == InnerPositions::rotary_neighbours && interleaved)
+    rotary.pairs = RotaryPairs::neighbours;
   if (!rotary.unsupported.empty())
     read.warn(fmt::format("this model's rotary positions are not computed: {}", rotary.unsupported));
   // With a share of the columns a scenario has the frequencies as numbers, which follow no length.
@@ -222,13 +257,30 @@ void read_rotary(const Reading& read) {
       read.attention.limits.push_back(
           {*longest,
            fmt::format("rope_scaling: beyond {} tokens the model rotates by other frequencies", *longest)});
-  if (rotary_width(rotary, read.layer.q_rows / *read.layer.num_heads) > 0)
+  if (rotary_width(rotary, turned_width(read.layer)) > 0)
     read.attention.rotary = std::move(rotary);
   else
     read.leave_out(
         "rotary positions",
         fmt::format("they rotate pairs of columns, and a share of {:g} of {} columns is not an even number",
                     rotary.share, head_dim(read.layer)));
+}
+
+// Ministral 3 and Mistral 4 multiply the queries behind their first length by more than 1, more and more.
+void read_query_growth(const Reading& read) {
+  const Json& rope = read.settings.at("rope_parameters");
+  if (!rope.is_object() || !rope.contains("llama_4_scaling_beta") || rope["llama_4_scaling_beta"].is_null())
+    return;
+  const Index longest =
+      read.settings["rope_parameters"].whole("original_max_position_embeddings", 0, most_window);
+  std::string sentence = fmt::format(
+      "rope_parameters: llama_4_scaling_beta: the model multiplies queries from token {} on by a "
+      "factor that is not computed",
+      longest);
+  if (longest > 0)
+    read.attention.limits.push_back({longest, std::move(sentence)});
+  else
+    read.warn(std::move(sentence));
 }
 
 // By the names of core/train; learned and sinusoidal positions are added to the embeddings.
@@ -379,13 +431,22 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
                            layer.config ? layer.config->where : "", config_format);
   const Reading read{layer, settings, type, attention};
   if (std::string warning = type_warning(layer, known); !warning.empty()) read.warn(std::move(warning));
+  if (layer.layout == AttentionLayout::latent) {
+    attention.kv_lora_rank = layer.kv_lora_rank;
+    if (layer.q_lora_rank > 0) attention.q_lora_rank = layer.q_lora_rank;
+    attention.qk_nope_head_dim = qk_nope_head_dim(layer);
+    attention.qk_rope_head_dim = layer.qk_rope_head_dim;
+    attention.latent_norm_epsilon = type.usual_norm_epsilon;
+  }
   read_sees(read);
   read_scale(read);
   read_norms_and_gate(read);
   read_window(read);
   read_local_window(read);
   read_block_sparse(read);
+  read_indexer(read);
   read_positions(read);
+  read_query_growth(read);
   if (const Json& bias = settings.at("attention_bias");
       layer.has_bias && bias.is_boolean() && !bias.get<bool>())
     read.warn(

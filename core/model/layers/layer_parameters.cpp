@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/files/input_file.h"
+#include "core/model/layers/latent_layers.h"
 #include "core/model/layers/layer_attention.h"
 #include "core/tensor/float_dispatch.h"
 
@@ -204,6 +205,19 @@ void read_separate(const LayerSource& source, const AttentionLayer& layer, Param
   parameters["in_proj_bias"] = joint ? read(source, layer, family.joint_bias, "bias") : joined(biases);
 }
 
+// The operator's parameters as they are: they have the names of the files.
+void read_latents(const LayerSource& source, const AttentionLayer& layer, Parameters& parameters) {
+  for (const LatentArray& array : latent_arrays(layer)) {
+    const std::string_view name = array.parameter;
+    const auto has = [&](const char* what) { return source.files.find(layer_array(layer, array.stem, what)); };
+    if (has("weight")) parameters[array.parameter] = read(source, layer, array.stem);
+    if (!array.has_bias || !has("bias")) continue;
+    const std::string bias =
+        std::string(name.substr(0, name.size() - std::string_view("weight").size())) + "bias";
+    parameters[bias] = read(source, layer, array.stem, "bias");
+  }
+}
+
 void read_output(const LayerSource& source, const AttentionLayer& layer, Parameters& parameters) {
   const std::string_view stem = layer.family->output;
   const Index E = layer.query_width, width = layer.v_rows / *layer.num_kv_heads * *layer.num_heads;
@@ -234,7 +248,10 @@ TensorPtr joined_heads(const LayerSource& source, const std::vector<std::string>
 Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer) {
   if (const std::string problem = layer_problem(layer); !problem.empty()) fail(source.files, layer, problem);
   Parameters parameters;
-  if (layer.packed_rows > 0) {
+  const bool latents = layer.layout == AttentionLayout::latent;
+  if (latents) {
+    read_latents(source, layer, parameters);
+  } else if (layer.packed_rows > 0) {
     read_packed(source, layer, parameters);
   } else if (layer.layout == AttentionLayout::queries_in) {
     read_queries_in(source, layer, parameters);
@@ -252,8 +269,12 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
   }
   if (!layer.relative_bias.empty())
     parameters["relative_attention_bias.weight"] = read_named(source, layer.relative_bias);
+  if (!layer.indexer.empty())
+    for (const LayerArray& array : arrays_of_indexer(layer))
+      if (!array.is_bias || source.files.find(array.name))
+        parameters["indexer." + array.name.substr(layer.indexer.size() + 1)] = read_named(source, array.name);
   if (!layer.sinks.empty()) parameters["sinks"] = joined_heads(source, {layer.sinks});
-  read_output(source, layer, parameters);
+  if (!latents) read_output(source, layer, parameters);
   if (layer.has_bias_kv)
     for (const char* name : {"bias_k", "bias_v"}) parameters[name] = read(source, layer, name, "");
   return parameters;
@@ -264,9 +285,16 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
 std::vector<HeadChoice> head_choices(const AttentionLayer& layer) {
   std::vector<HeadChoice> choices;
   const Rows rows = packed_rows_of(layer);
-  const bool even = layer.family->positions == "rotary";
+  const bool latents = layer.layout == AttentionLayout::latent;
+  const bool even = layer.family->positions == "rotary" && !latents;
   for (Index heads = 1; heads <= std::min(rows.q, most_heads); ++heads) {
     if (rows.q % heads != 0) continue;
+    if (latents) {
+      const AttentionLayer split = with_heads(layer, heads, heads);
+      if (layer_problem(split).empty())
+        choices.push_back({heads, heads, rows.q / heads, split.v_rows / heads});
+      continue;
+    }
     const Index width = rows.q / heads;
     if (rows.k < width || rows.k % width != 0 || (even && width % 2 != 0)) continue;
     const Index kv_heads = rows.k / width;

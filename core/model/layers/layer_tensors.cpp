@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/model/config/model_types.h"
+#include "core/model/layers/latent_layers.h"
 
 namespace headwise {
 namespace {
@@ -32,9 +33,14 @@ std::set<std::string> used_names(const AttentionLayer& layer) {
                                       layer.has_output ? family.output : "", family.joint_bias})
     if (!stem.empty())
       for (const char* what : {"weight", "bias"}) used.insert(layer_array(layer, stem, what));
+  if (layer.layout == AttentionLayout::latent)
+    for (const LatentArray& array : latent_arrays(layer))
+      for (const char* what : {"weight", "bias"}) used.insert(layer_array(layer, array.stem, what));
   used.insert(layer.q_norms.begin(), layer.q_norms.end());
   used.insert(layer.k_norms.begin(), layer.k_norms.end());
   if (!layer.gate.empty()) used.insert({layer.gate + ".weight", layer.gate + ".bias"});
+  if (!layer.indexer.empty())
+    for (const LayerArray& array : arrays_of_indexer(layer)) used.insert(array.name);
   used.insert(layer.sinks);
   used.insert(layer.relative_bias);
   return used;
@@ -115,6 +121,12 @@ void find_norms_and_sinks(AttentionLayer& layer, const ModelFiles& files, const 
   layer.k_norms.clear();
 }
 
+void find_indexer(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
+  const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
+  if (type && (type->reads & reads::indexer) != 0 && files.find(module + "indexer.wq_b.weight"))
+    layer.indexer = module + "indexer";
+}
+
 void find_gate(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
   const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
   if (!type || type->output_gate != OutputGate::own_array) return;
@@ -129,6 +141,7 @@ void account_for_tensors(AttentionLayer& layer, const ModelFiles& files) {
   find_norms_and_sinks(layer, files, module);
   find_relative_bias(layer, files, module);
   find_gate(layer, files, module);
+  find_indexer(layer, files, module);
   const bool is_torch_module = layer.family->first_stem().find('.') == std::string_view::npos;
   if (is_torch_module) layer.has_bias_kv = files.find(module + "bias_k") && files.find(module + "bias_v");
   const std::set<std::string> used = used_names(layer);

@@ -10,6 +10,7 @@
 #include "core/attention/reference_parts.h"
 #include "core/attention/trace_warnings.h"
 #include "tests/checks.h"
+#include "tests/core/attention/latent_inputs.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/attention/refused_inputs.h"
 
@@ -35,6 +36,22 @@ AttentionInputs indexed_inputs(Indexer indexer = {2, 5, 2}, DType dtype = DType:
   t.indexer_k_norm_bias = random_tensor({width}, "indexer.k_norm.bias", dtype);
   t.indexer_weights_proj =
       random_tensor({{"Hi", indexer.heads}, {"E", o.embed_dim}}, "indexer.weights_proj.weight", dtype);
+  return inputs;
+}
+
+// Of latents, with RoPE in neighbouring columns of the layer and halves of the indexer, as DeepSeek-V3.2.
+AttentionInputs indexed_latents(LatentLayout layout, DType dtype = DType::f64) {
+  AttentionOptions o = latent_options(layout);
+  o.q_lora_rank = 6;
+  o.is_causal = true;
+  o.rotary_base = 10.0;
+  o.rotary_pairs = RotaryPairs::neighbours;
+  AttentionInputs inputs = latent_inputs(o, {2, 5, 5}, dtype);
+  inputs.options.indexer = Indexer{2, 4, 2};
+  TraceTensors& t = inputs.tensors;
+  t.indexer_wq_b = random_tensor({{"Hi·W", 8}, {"Cq", 6}}, "indexer.wq_b.weight", dtype);
+  t.indexer_wk = random_tensor({{"W", 4}, {"kdim", 8}}, "indexer.wk.weight", dtype);
+  t.indexer_weights_proj = random_tensor({{"Hi", 2}, {"E", 8}}, "indexer.weights_proj.weight", dtype);
   return inputs;
 }
 
@@ -111,6 +128,35 @@ TEST_CASE("an indexer's choice is the mask that it makes, in the weights, the ou
   Index left = 0;
   for (Index s = 0; s < 6; ++s) left += trace->tensors.attn_weights->at({1, 2, 4, s}) > 0.0 ? 1 : 0;
   CHECK(left == 2);
+}
+
+TEST_CASE("an indexer of latents is made of compressed_q, and its choice is a mask in both layouts") {
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
+    const AttentionInputs inputs = indexed_latents(layout);
+    const TracePtr forward = reference_forward(inputs);
+    const TensorPtr seed = random_tensor(forward->tensors.output->shape(), "grad_output");
+    const TracePtr trace = reference_backward(*forward, seed);
+    const TracePtr masked = reference_backward(*reference_forward(with_choice_as_mask(inputs, *trace)), seed);
+    check_same(*trace->tensors.output, *masked->tensors.output);
+    for (const Id id : {Id::query, Id::compressed_q, Id::q_a_weight, Id::kv_b_weight})
+      check_same(*trace->tensor({id, true}), *masked->tensor({id, true}));
+    CHECK_FALSE(trace->grad.indexer_wq_b);
+    const CellProvenance cell = cell_provenance(*trace, {Id::indexer_q}, {1, 1, 2, 1});
+    CHECK_CONTAINS(cell.formula, "compressed_q[1,2,");
+    CHECK_CONTAINS(cell.formula, "indexer.wq_b.weight[");
+    CHECK_CONTAINS(cell.formula, "θ = 2 · ");
+    const AttentionInputs narrow = indexed_latents(layout, DType::f32);
+    check_same(*reference_forward(narrow)->tensors.mask_bias, *trace->tensors.mask_bias);
+  }
+}
+
+TEST_CASE("an indexer of latents without a compressed query is refused") {
+  AttentionInputs inputs = indexed_latents(LatentLayout::expanded);
+  inputs.options.q_lora_rank.reset();
+  CHECK_CONTAINS(refusal_of(inputs), "mask.indexer: the indexer's queries are made of compressed_q");
+  inputs = indexed_latents(LatentLayout::expanded);
+  inputs.tensors.indexer_wq_b = random_tensor({{"Hi·W", 8}, {"E", 8}}, "indexer.wq_b.weight");
+  CHECK_CONTAINS(refusal_of(inputs), "(Hi·W,Cq) = (8,6)");
 }
 
 TEST_CASE("full_weights are the weights of the same layer without its indexer") {
@@ -235,10 +281,16 @@ TEST_CASE("an indexer that keeps every key is told, not refused") {
 }
 
 TEST_CASE("sizes that do not fit, and keys that the indexer does not have, are refused with what is wrong") {
-  CHECK(indexer_problem({2, 4, 1}, 3) ==
+  const auto problem_of = [](const Indexer& indexer, std::size_t pairs) {
+    AttentionOptions options = small_options(4, 2, 8);
+    options.indexer = indexer;
+    options.rotary_inverse_frequencies.assign(pairs, 0.5);
+    return indexer_problem(options);
+  };
+  CHECK(problem_of({2, 4, 1}, 3) ==
         "width = 4: the layer rotates 6 columns, so give the indexer at least as many");
-  CHECK(indexer_problem({0, 4, 1}, 0).starts_with("heads = 0"));
-  CHECK(indexer_problem({1, 4, 0}, 0) == "k = 0: expected 1 or more");
+  CHECK(problem_of({0, 4, 1}, 0).starts_with("heads = 0"));
+  CHECK(problem_of({1, 4, 0}, 0) == "k = 0: expected 1 or more");
   AttentionInputs inputs = indexed_inputs();
   inputs.options.indexer.reset();
   CHECK_CONTAINS(refusal_of(inputs), "nothing is chosen by it");

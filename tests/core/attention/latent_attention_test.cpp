@@ -182,7 +182,8 @@ TEST_CASE("latent attention refuses what it does not have, and others refuse wha
         {", \"rotary_base\": 10, \"qk_rope_head_dim\": 3", "", ""},
         {"", ", \"inputs\": {\"past_length\": 3}", "no past"},
         {"", ", \"parameters\": {\"source\": \"hand_made\"}", "hand-made heads"},
-        {"", ", \"parameters\": {\"source\": \"model\", \"file\": \"builtin:sentences\"}", "a model's layer"}})
+        {"", ", \"parameters\": {\"source\": \"model\", \"file\": \"builtin:sentences\"}",
+         "multi_head_latent_attention has no k_proj_weight"}})
     CHECK_MESSAGE(refusal_of(latent_json(attention, rest)).find(words) != std::string::npos, attention, rest,
                   ": ", refusal_of(latent_json(attention, rest)));
   CHECK(refusal_of("{\"op\": \"multi_head_latent_attention\"}").find("kv_lora_rank") != std::string::npos);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/indexer.h"
 #include "core/attention/rotary_embedding.h"
 #include "tests/core/attention/latent_inputs.h"
 #include "tests/core/attention/random_inputs.h"
@@ -188,6 +189,7 @@ void choose_keys(AttentionInputs& inputs, Indexer indexer) {
   AttentionOptions& o = inputs.options;
   TraceTensors& t = inputs.tensors;
   if (t.past_key || t.static_k || t.bias_k || o.add_zero_attn) return;
+  if (is_latent(o) && !o.q_lora_rank) return;
   if (has_rotary_embedding(o))
     indexer.width = std::max(indexer.width, 2 * rotation_of(resolved_options(inputs)).count());
   o.indexer = indexer;
@@ -198,8 +200,8 @@ void choose_keys(AttentionInputs& inputs, Indexer indexer) {
     t.indexer_weights = random_tensor({{"N", batch}, {"L", queries}, heads}, "indexer_weights");
     return;
   }
-  t.indexer_wq_b =
-      random_tensor({{"Hi·W", indexer.heads * indexer.width}, {"E", o.embed_dim}}, "indexer.wq_b.weight");
+  t.indexer_wq_b = random_tensor({{"Hi·W", indexer.heads * indexer.width}, {"E", indexer_source_width(o)}},
+                                 "indexer.wq_b.weight");
   t.indexer_wk = random_tensor({width, {"kdim", o.kdim}}, "indexer.wk.weight");
   t.indexer_weights_proj = random_tensor({heads, {"E", o.embed_dim}}, "indexer.weights_proj.weight");
   if (indexer.rotary_pairs == RotaryPairs::halves) return;
@@ -296,7 +298,7 @@ std::vector<std::vector<NamedChange>> of_latents(std::vector<std::vector<NamedCh
     std::erase_if(group, [](const NamedChange& change) {
       const std::string_view name = change.name;
       return name == "a past" || name == "separate projections" || name == "bias_k" || name == "static_k" ||
-             name == "zero row" || name == "QK-norm" || name == "no biases" || name.starts_with("indexer");
+             name == "zero row" || name == "QK-norm" || name == "no biases";
     });
   std::erase_if(changes, [](const auto& group) { return group.empty(); });
   return changes;
@@ -431,6 +433,13 @@ std::vector<NamedInputs> single_option_inputs() {
         for (const bool turned : {false, true}) {
           AttentionInputs inputs = latent(layout, pressed, pairs);
           if (turned) inputs.options.rotary_base = 10.0;
+          if (pressed) {
+            AttentionInputs chosen = inputs;
+            choose_keys(chosen, {2, 3, 2, pairs});
+            all.push_back({fmt::format("latent, layout {}, pairs {}, turned {}, an indexer",
+                                       static_cast<int>(layout), static_cast<int>(pairs), turned),
+                           std::move(chosen)});
+          }
           all.push_back({fmt::format("latent, layout {}, pressed {}, pairs {}, turned {}",
                                      static_cast<int>(layout), pressed, static_cast<int>(pairs), turned),
                          std::move(inputs)});

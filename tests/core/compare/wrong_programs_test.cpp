@@ -18,6 +18,7 @@
 #include "core/compare/tensor_fill.h"
 #include "core/compare/variant_trials.h"
 #include "tests/checks.h"
+#include "tests/core/attention/latent_inputs.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -114,6 +115,15 @@ AttentionInputs with_alibi(Index heads) {
 AttentionInputs rotary() {
   AttentionInputs inputs = plain();
   inputs.options.rotary_base = 100.0;
+  return inputs;
+}
+
+AttentionInputs latents(LatentLayout layout) {
+  AttentionOptions options = latent_options(layout);
+  options.rotary_base = 100.0;
+  options.is_causal = true;
+  AttentionInputs inputs = latent_inputs(options, {2, token_count, token_count});
+  inputs.tensors.key = inputs.tensors.query;
   return inputs;
 }
 
@@ -420,8 +430,18 @@ std::vector<WrongProgram> wrong_programs() {
         }}});
   add("capped by 1.7·tanh", plain(),
       {mapped(Id::scaled_scores, [](double x) { return 1.7 * std::tanh(x / 1.7); })});
-  add("the scores are scaled by 0.37", plain(),
-      {mapped(Id::scaled_scores, [](double x) { return x * 2 * 0.37; })});
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
+    const AttentionInputs latent = latents(layout);  // C = 5, Dn = 3, R = 2
+    const double own = std::sqrt(5.0);
+    add("1/√(C+R), the width of an absorbed key", latent,
+        {mapped(Id::scaled_scores, [own](double x) { return x * own / std::sqrt(7.0); })});
+    add("1/√Dn, without the columns of k_rot", latent,
+        {mapped(Id::scaled_scores, [own](double x) { return x * own / std::sqrt(3.0); })});
+    add("the scores are scaled by 0.29", latent,
+        {mapped(Id::scaled_scores, [own](double x) { return x * own * 0.29; })});
+  }
+  add("the scores are scaled by 0.43", plain(),
+      {mapped(Id::scaled_scores, [](double x) { return x * 2 * 0.43; })});
   add("1 is added to the sum of the softmax: exp(score)", plain(),
       {changed(Id::attn_weights, Id::masked_scores, softmax_with([](Index) { return 1.0; }))});
   add("the softmax runs over the queries", plain(),

@@ -105,11 +105,13 @@ TEST_CASE("every family has names of arrays, and every transformer is a family w
     CAPTURE(family.name);
     CHECK_FALSE(family.output.empty());
     const bool separate = family.layout == AttentionLayout::separate;
-    CHECK(family.qkv.empty() == (separate || family.layout == AttentionLayout::queries_in));
+    const bool latents = family.layout == AttentionLayout::latent;
+    CHECK(family.qkv.empty() == (separate || latents || family.layout == AttentionLayout::queries_in));
+    CHECK((!latents || !family.kv.empty()));
     CHECK(family.k.empty() != separate);
     CHECK((family.model_type.empty() || find_model_type(family.model_type)));
   }
-  CHECK(model_families().size() == 26);
+  CHECK(model_families().size() == 28);
   for (const TransformerNames& names : transformer_names()) {
     CAPTURE(names.name);
     CHECK(std::ranges::count(model_families(), names.family, &ModelFamily::name) == 1);

@@ -39,6 +39,8 @@ Arrays arrays_of(const fs::path& file) {
 
 // The array under which the expected values of a layer stand: that of its queries.
 std::string matrix_of(const AttentionLayer& layer) {
+  if (layer.layout == AttentionLayout::latent)
+    return layer_array(layer, layer.q_lora_rank > 0 ? "self_attn.q_a_proj." : "self_attn.q_proj.", "weight");
   return layer_array(layer, layer.family->qkv.empty() ? layer.family->q : layer.family->qkv, "weight");
 }
 
