@@ -53,7 +53,10 @@ inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2
                           norm_switch = 1U << 24,  // whether q and k are normalised; the arrays say it
     rope_without_window = 1U << 25,  // rope_in_windows, but everywhere in a model without windows
     trained_norm = 1U << 26,         // core/train's qk_norm
-    linear_layers = 1U << 27;        // layers without a softmax, which are none of ours, between the others
+    linear_layers = 1U << 27,        // layers without a softmax, which are none of ours, between the others
+    half_windows = 1U << 28,    // local_attention: half of it on either side, in layers between global ones
+    base_by_kind = 1U << 29,    // layers with a window are rotated by a base of their own
+    window_pattern = 1U << 30;  // every so many layers, one without a window
 }  // namespace reads
 
 struct ModelType {
@@ -65,6 +68,7 @@ struct ModelType {
   int usual_heads = 0, usual_kv_heads = 0;
   // For rotary positions, if config.json omits them: rope_theta, partial_rotary_factor.
   double usual_base = 10000.0, usual_share = 1.0;
+  double usual_local_base = 10000.0;  // of layers with a window, for types that read base_by_kind
   int usual_head_dim = 0;  // if config.json omits head_dim, which is read; 0: hidden_size / num_heads
   // Norms of q and k, where the layer's file has their weights (qk_norm of
   // core/attention/attention_options.h), and their ε if config.json omits rms_norm_eps, or layer_norm_eps
