@@ -199,9 +199,10 @@ struct ModelPass {
   std::shared_ptr<const ModelInput> input;  // of the last layer
   std::vector<TensorPtr> hidden_states;
 
-  // What the inputs of `layer` can share with it; null: nothing.
-  std::unique_ptr<ScenarioInputs> given_to(Index layer) const {
-    if (!input || layer >= static_cast<Index>(hidden_states.size())) return nullptr;
+  // What the inputs of layer `number` of the files can share with it; null: nothing.
+  std::unique_ptr<ScenarioInputs> given_to(Index number) const {
+    const Index layer = input ? number - input->model->transformer()->first_layer() : -1;
+    if (layer < 0 || layer >= static_cast<Index>(hidden_states.size())) return nullptr;
     auto inputs = std::make_unique<ScenarioInputs>();
     inputs->model_input = std::make_shared<ModelInput>(*input);
     inputs->model_input->layer = layer;
@@ -223,7 +224,7 @@ ModelPass pass_to_last_of(const std::vector<Index>& layers, const Scenario& scen
   }
   if (pass.input)
     pass.hidden_states =
-        pass.input->model->transformer()->run(pass.input->text.ids, {.layers = layers.back()}).hidden_states;
+        pass.input->model->transformer()->run(pass.input->text.ids, {.layers = pass.input->layer}).hidden_states;
   return pass;
 }
 

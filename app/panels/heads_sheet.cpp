@@ -191,7 +191,8 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
       table.muting = muted->answer->muting;
       table.changes = &muted->answer->changes;
     }
-    const auto looked_at = context.scenario.parameters.layer * found.survey->num_heads + context.selection.head;
+    const Index layer = context.scenario.parameters.layer - found.survey->first_layer;
+    const auto looked_at = layer * found.survey->num_heads + context.selection.head;
     if (looked_at >= 0 && looked_at < static_cast<Index>(found.survey->heads.size()))
       table.looked_at = static_cast<std::size_t>(looked_at);
     // On opening, the current head is in view.

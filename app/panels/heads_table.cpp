@@ -242,7 +242,8 @@ void draw_number(const PanelContext& context, ImVec2 min, ImVec2 max, const Cell
 HeatmapSpec picture_of(const PanelContext& context, const HeadSurvey& survey, const SurveyedHead& head) {
   HeatmapSpec spec;
   const std::array<Index, 1> leading{head.head};
-  spec.values = matrix_view(survey.pictures[static_cast<std::size_t>(head.layer)], leading);
+  spec.values =
+      matrix_view(survey.pictures[static_cast<std::size_t>(head.layer - survey.first_layer)], leading);
   spec.color_map = ColorMap::viridis;
   spec.range = {0.0, 1.0};
   spec.theme = context.theme;

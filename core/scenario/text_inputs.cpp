@@ -42,9 +42,18 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
     return nullptr;
   }
   const Transformer& transformer = *input->model->transformer();
-  if (scenario.parameters.layer >= transformer.config().num_layers) {
+  const Index layer = scenario.parameters.layer - transformer.first_layer();
+  if (layer < 0) {
+    notes.push_back(fmt::format(
+        "the text does not reach this layer, which is its decoder's, so its tokens are embedded as in any "
+        "other "
+        "scenario: it goes through the encoder, layers {} to {}",
+        transformer.first_layer(), transformer.first_layer() + transformer.config().num_layers - 1));
+    return nullptr;
+  }
+  if (layer >= transformer.config().num_layers) {
     const std::optional<Index>& said = input->model->layers().config->num_layers;
-    const bool beyond = said && scenario.parameters.layer >= *said;
+    const bool beyond = said && layer >= *said;
     notes.push_back(fmt::format(
         "the text does not reach this layer, so its tokens are embedded as in any other scenario: {}",
         beyond ? layer_count_note(input->model->files(), input->model->layers()) : transformer.no_words()));
@@ -55,7 +64,7 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
   if (!scenario.inputs.self_attention)
     refuse_text("inputs.self_attention", "false", "set inputs.self_attention to true");
   input->text = input->model->read(scenario.inputs.text);
-  input->layer = scenario.parameters.layer;
+  input->layer = layer;
   notes.insert(notes.end(), input->text.notices.begin(), input->text.notices.end());
   if (!scenario.inputs.positions)
     notes.push_back("inputs.positions is not used: the model adds its own positions to the text");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes models/NAME for families whose texts transformers itself judges: small models as transformers writes them, and their values.
 
-    python3 tests/golden/make_text_golden.py      (PyPI: torch, transformers 5.24)
+    python3 tests/golden/make_text_golden.py [NAME]…      (PyPI: torch, transformers 5.24)
 
 As make_small_models.py's: config.json, model.safetensors, and values.npz with 0.ids, 0.hidden.l, 0.attention.l, 0.final and 0.logits.
 """
@@ -13,13 +13,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "peers"))
 sys.dont_write_bytecode = True
 import numpy, torch
-from small_models import REMOVE, make_model
+from small_models import MASKED_LM, REMOVE, make_model
 
 E, F, V, LAYERS, HEADS, POSITIONS = 16, 28, 40, 2, 4, 12
 IDS = [3, 17, 4, 4, 39, 21, 8, 30, 11]
 SIZES = {"hidden_size": E, "intermediate_size": F, "vocab_size": V, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
          "num_key_value_heads": 2, "max_position_embeddings": POSITIONS, "head_dim": 4}
 GPT_SIZES = {"n_embd": E, "n_inner": F, "vocab_size": V, "n_layer": LAYERS, "n_head": HEADS, "n_positions": POSITIONS, "rotary_dim": 4}
+T5_SIZES = {"d_model": E, "d_ff": F, "d_kv": 5, "vocab_size": V, "num_layers": LAYERS, "num_decoder_layers": 1, "num_heads": HEADS,
+            "relative_attention_num_buckets": 8, "relative_attention_max_distance": 8}
 KINDS = {"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 4}
 WITHOUT = {"head_dim": None}
 # The final norm's module, and what differs from the sizes; None takes a setting away.
@@ -46,13 +48,19 @@ MODELS = {
     "mixtral": ("model.norm", {**WITHOUT, "num_local_experts": 3}),
     "qwen3_moe": ("model.norm", {"num_experts": 4, "moe_intermediate_size": 8, "mlp_only_layers": [1]}),
     "gpt_oss": ("model.norm", {**KINDS, "num_local_experts": 3}),
+    "modernbert": ("model.final_norm", {**WITHOUT, "num_key_value_heads": None, "num_hidden_layers": 3, "layer_types": None,
+                                        "rope_parameters": None, "local_attention": 4}),
+    # Two stacks in a file: the text goes through the encoder.
+    "t5": ("encoder.final_layer_norm", {}),
+    "umt5": ("encoder.final_layer_norm", {"feed_forward_proj": "gated-gelu"}),
 }
 
 
 def write(name, final_norm, changes):
     model_type = name.removesuffix("_parallel")
-    sizes = {**(GPT_SIZES if model_type == "gptj" else SIZES), **changes}
-    model, _ = make_model(model_type, {key: REMOVE if value is None else value for key, value in sizes.items()}, seed=7)
+    sizes = {**(GPT_SIZES if model_type == "gptj" else T5_SIZES if model_type.endswith("t5") else SIZES), **changes}
+    model, _ = make_model(model_type, {key: REMOVE if value is None else value for key, value in sizes.items()}, seed=7,
+                          preferred=[MASKED_LM] if model_type == "modernbert" else [])
     folder = HERE / "models" / name
     shutil.rmtree(folder, ignore_errors=True)
     model.save_pretrained(folder)
@@ -60,7 +68,8 @@ def write(name, final_norm, changes):
     before_norm = []
     model.get_submodule(final_norm).register_forward_pre_hook(lambda module, given: before_norm.append(given[0]))
     with torch.no_grad():
-        run = model(input_ids=torch.tensor([IDS]), output_hidden_states=True, output_attentions=True)
+        reader = model.get_encoder() if model.config.is_encoder_decoder else model
+        run = reader(input_ids=torch.tensor([IDS]), output_hidden_states=True, output_attentions=True)
     arrays = {"0.ids": numpy.array(IDS, numpy.int64)}
     hidden = [*run.hidden_states[:-1], before_norm[0]]
     for layer, state in enumerate(hidden):
@@ -68,10 +77,12 @@ def write(name, final_norm, changes):
     for layer, weights in enumerate(run.attentions):
         arrays[f"0.attention.{layer}"] = weights[0].numpy()
     arrays["0.final"] = run.hidden_states[-1][0].numpy()
-    arrays["0.logits"] = run.logits[0].numpy()
+    if "logits" in run:
+        arrays["0.logits"] = run.logits[0].numpy()
     numpy.savez(folder / "values.npz", **arrays)
     print(name, sum(file.stat().st_size for file in folder.iterdir()), "bytes")
 
 
 for name, (final_norm, changes) in MODELS.items():
-    write(name, final_norm, changes)
+    if len(sys.argv) == 1 or name in sys.argv[1:]:
+        write(name, final_norm, changes)

@@ -16,6 +16,8 @@ import random
 import shutil
 import sys
 
+sys.dont_write_bytecode = True
+from character_map import character_map
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tokenizers")
@@ -146,6 +148,36 @@ def sentence_piece(normalizer, pre_tokenizer):
     return tokenizer
 
 
+# A few lines of what nmt_nfkc has: compatible forms, spaces of every kind, characters that are dropped, and composed accents.
+CHARACTERS = {"\ufb01": "fi", "\uff41": "a", "\uff11": "1", "\u00bd": "1\u20442", "\u00b2": "2", "\u2167": "VIII", "\u2122": "TM",
+              "\u212b": "\u00c5", "\u2026": "...", "\t": " ", "\n": " ", "\r": " ", "\u00a0": " ", "\u3000": " ", "\u2003": " ",
+              "\u200b": " ", "\u00ad": "", "\ufeff": "", "\u0001": "", "e\u0301": "\u00e9", "a\u030a": "\u00e5", "\uff76": "\u30ab",
+              "\u1e9b\u0323": "\u1e69", "\u1e9b": "\u1e61"}
+
+
+def unigram(normalizer, pre_tokenizer, pieces=("<pad>", "</s>", "<unk>"), byte_fallback=False, unknown=2, decoder=None, **around):
+    """As T5 has it: special pieces, then what the trainer finds in the corpus, then more of them."""
+    trained = Tokenizer(models.Unigram())
+    trained.pre_tokenizer = pre_tokenizers.Metaspace()
+    trained.train_from_iterator(CORPUS, trainers.UnigramTrainer(vocab_size=330, show_progress=False))
+    learned = [(piece, round(score, 4)) for piece, score in json.loads(trained.to_str())["model"]["vocab"]]
+    bytes_of = [(f"<0x{byte:02X}>", 0.0) for byte in range(256)] if byte_fallback else []
+    vocabulary = [(piece, 0.0) for piece in pieces] + bytes_of + [pair for pair in learned if pair[0] not in pieces]
+    tokenizer = Tokenizer(models.Unigram(vocabulary, unknown, byte_fallback))
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    if pre_tokenizer is not None:
+        tokenizer.pre_tokenizer = pre_tokenizer
+    tokenizer.decoder = decoder or decoders.Metaspace()
+    tokenizer.add_special_tokens([AddedToken(piece, normalized=False) for piece in pieces])
+    tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True, normalized=False)])
+    tokenizer.add_tokens([AddedToken("addedword", single_word=True), AddedToken("<|end|>", rstrip=True)])
+    if around:
+        tokenizer.post_processor = processors.TemplateProcessing(
+            special_tokens=[(piece, tokenizer.token_to_id(piece)) for piece in ("<s>", "</s>") if piece in pieces], **around)
+    return tokenizer
+
+
 def word_level(pre_tokenizer, pieces, decoder=None):
     tokenizer = Tokenizer(models.WordLevel({piece: i for i, piece in enumerate(["[UNK]", *pieces])}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizer
@@ -234,6 +266,20 @@ def main():
     for scheme in ("first", "always"):
         metaspace = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=False)
         write(f"metaspace_{scheme}_json", sentence_piece(None, metaspace), "tokenizer.json")
+
+    mapped, words = normalizers.Precompiled(character_map(CHARACTERS)), pre_tokenizers.WhitespaceSplit()
+    write("t5_json", unigram(mapped, pre_tokenizers.Sequence([words, pre_tokenizers.Metaspace()]), single="$A </s>"), "tokenizer.json")
+    # As newer files of T5 have it, and XLM-RoBERTa: one space for several, none at the end.
+    spaces = normalizers.Sequence([mapped, normalizers.Strip(left=False, right=True), normalizers.Replace(Regex(" {2,}"), "\u2581")])
+    write("xlm_roberta_json", unigram(spaces, pre_tokenizers.Metaspace(), ("<s>", "<pad>", "</s>", "<unk>"), unknown=3,
+                                      single="<s> $A </s>"), "tokenizer.json")
+    quotes = [normalizers.Replace("''", '"'), normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase(), mapped]
+    write("albert_json", unigram(normalizers.Sequence(quotes), pre_tokenizers.Sequence([words, pre_tokenizers.Metaspace()])),
+          "tokenizer.json")
+    # umT5 and Gemma's: bytes for what is not in the vocabulary; the first mark only, and words are not split.
+    whole = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
+    decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    write("unigram_bytes_json", unigram(normalizers.NFKC(), whole, byte_fallback=True, decoder=decoder), "tokenizer.json")
 
     size = sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(HERE) for name in names)
     print(f"{size / 1024:.0f} KiB in {HERE}", file=sys.stderr)

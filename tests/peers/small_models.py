@@ -161,11 +161,14 @@ def merged(values, changes):
 REMOVE = object()
 
 
-def model_classes(config):
+MASKED_LM = ("MODEL_FOR_MASKED_LM_MAPPING", "ForMaskedLM")
+
+
+def model_classes(config, preferred=()):
     """Classes that can be made from the configuration, those that files are usually of first."""
     from transformers.models.auto import modeling_auto as auto
     found = []
-    for mapping, usual in (("MODEL_FOR_CAUSAL_LM_MAPPING", "ForCausalLM"),
+    for mapping, usual in (*preferred, ("MODEL_FOR_CAUSAL_LM_MAPPING", "ForCausalLM"),
                            ("MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING", "ForConditionalGeneration"), ("MODEL_MAPPING", "")):
         table = getattr(auto, mapping, {})
         try:
@@ -222,12 +225,13 @@ def trusted_path(config):
     return "sdpa" if config.model_type == "falcon" and config.alibi else "eager"
 
 
-def make_model(model_type, changes=None, seed=0):
-    """A model in eval mode with eager attention, and its configuration. Raises what transformers raises."""
+def make_model(model_type, changes=None, seed=0, preferred=()):
+    """A model in eval mode with eager attention, and its configuration, of a class of the preferred mappings if there is one. Raises
+    what transformers raises."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
     config_class = CONFIG_MAPPING[model_type]
     config = config_class(**merged(small_config_values(config_class), changes or {}))
-    classes = model_classes(config)
+    classes = model_classes(config, preferred)
     if not classes:
         raise LookupError("no model class takes this configuration")
     for_errors = None

@@ -226,7 +226,16 @@ ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& pat
     return otherwise;
   };
   const ModelType* const type = find_model_type(text_under(config, "model_type"));
-  rotary.base = number({"rope_theta", "rotary_emb_base"}, type ? type->usual_base : rotary.base);
+  rotary.base =
+      number({"rope_theta", "rotary_emb_base", "global_rope_theta"}, type ? type->usual_base : rotary.base);
+  // In files without rope_parameters. A local_rope_theta of null is the global one, and Gemma 3 scales only
+  // layers without a window.
+  if (type && (type->reads & reads::base_by_kind) != 0 && layer_type == "sliding_attention" && parts.is_null()) {
+    const bool as_global = config.contains("local_rope_theta") && !config.has("local_rope_theta");
+    if (const auto written = number_under(config, {"rope_local_base_freq", "local_rope_theta"}); !as_global)
+      rotary.base = written.value_or(type->usual_local_base);
+    if ((type->reads & reads::window_pattern) != 0) return rotary;
+  }
   rotary.share = number({"partial_rotary_factor", "rotary_pct"}, type ? type->usual_share : rotary.share);
   if (rotary.share > 1.0)
     config["partial_rotary_factor"].refuse_got("this is not a share of a head's columns",

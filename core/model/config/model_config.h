@@ -27,7 +27,8 @@ struct ModelRotary {
 
 // From rope_theta, rope_scaling and, in newer files, rope_parameters; absent keys have their defaults. `path`
 // names the file in errors. If rope_parameters has an object per kind of layer, `layer_type`
-// ("full_attention", as in layer_types) selects one. Throws Error(input) for an impossible number.
+// ("full_attention", as in layer_types) selects one; older files have a base per kind. Throws Error(input)
+// for an impossible number.
 ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& path,
                               const std::string& layer_type = {});
 

@@ -34,7 +34,7 @@ constexpr auto norms = [](ModelType& type, std::string_view value) {
   return value.empty();
 };
 
-template <unsigned group>
+template <reads::Groups group>
 constexpr auto reading = [](ModelType& type, std::string_view value) {
   type.reads |= group;
   return value.empty();
@@ -62,6 +62,8 @@ constexpr FieldWord<ModelType> type_words[]{
     {"block_sparse", reading<reads::block_sparse>}, {"rotary_dim", reading<reads::rotary_dim>},
     {"rope_in_windows", reading<reads::rope_in_windows>}, {"local_windows", reading<reads::local_windows>},
     {"rope_without_window", reading<reads::rope_without_window>},
+    {"half_windows", reading<reads::half_windows>}, {"base_by_kind", reading<reads::base_by_kind>},
+    {"window_pattern", reading<reads::window_pattern>},
     {"trained_norm", reading<reads::trained_norm>}, {"linear_layers", reading<reads::linear_layers>},
     {"latents", reading<reads::latents>}, {"rope_interleave", reading<reads::rope_interleave>},
     {"indexer", reading<reads::indexer>},
@@ -75,7 +77,8 @@ constexpr FieldWord<ModelType> type_words[]{
     {"usual_kv_heads", field<&ModelType::usual_kv_heads>},
     {"usual_head_dim", field<&ModelType::usual_head_dim>},
     {"first_windowed", field<&ModelType::first_windowed>}, {"usual_base", field<&ModelType::usual_base>},
-    {"usual_share", field<&ModelType::usual_share>}, {"norm_per_head", norms<QkNorm::per_head>},
+    {"usual_share", field<&ModelType::usual_share>}, {"usual_local_base", field<&ModelType::usual_local_base>},
+    {"norm_per_head", norms<QkNorm::per_head>},
     {"norm_whole", norms<QkNorm::whole>}, {"norm_after_rotary", norms<QkNorm::per_head_after_rotary>},
     {"sinks", chosen<&ModelType::has_sinks, true>},
     {"layer_norms", chosen<&ModelType::qk_norm_kind, NormKind::layer>},
@@ -99,11 +102,11 @@ constexpr std::pair<std::string_view, Neutral> neutral_words[]{{"off", off},
 // null) changes what is computed.
 struct AttentionSetting {
   std::string_view key;
-  unsigned readers = 0;  // of reads::
+  reads::Groups readers = 0;  // of reads::
   Neutral neutral = never;
 };
 
-constexpr unsigned every_type = ~0U;
+constexpr reads::Groups every_type = ~reads::Groups{0};
 
 std::vector<AttentionSetting> read_attention_settings() {
   std::vector<AttentionSetting> settings;
@@ -112,7 +115,7 @@ std::vector<AttentionSetting> read_attention_settings() {
     for (const std::string_view word : words_in(row.value)) {
       const auto* const neutral =
           std::ranges::find(neutral_words, word, [](const auto& each) { return each.first; });
-      const unsigned readers = word == "every_type" ? every_type : settings_group(word);
+      const reads::Groups readers = word == "every_type" ? every_type : settings_group(word);
       if (neutral == std::end(neutral_words) && readers == 0)
         refuse_input("attention_settings.txt: " + std::string(row.key), "a word says nothing",
                      std::string(word), "a group of settings, or a neutral value");
@@ -199,13 +202,14 @@ bool is_composite_type(std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-unsigned settings_group(std::string_view word) {
+reads::Groups settings_group(std::string_view word) {
   ModelType type;
   const auto* const found = std::ranges::find(type_words, word, &FieldWord<ModelType>::word);
   return found != std::end(type_words) && found->take(type, "") ? type.reads : 0;
 }
 
-std::vector<std::string> settings_not_computed(const Json& config, const ModelType* type, unsigned computed) {
+std::vector<std::string> settings_not_computed(const Json& config, const ModelType* type,
+                                               reads::Groups computed) {
   std::vector<std::string> sentences;
   const std::vector<std::string_view> own = words_in(type ? type->own_settings : "");
   for (auto at = config.begin(); at != config.end(); ++at) {

@@ -3,6 +3,7 @@
 // and which settings change its numbers: assets/models/types.txt.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -39,35 +40,42 @@ enum class OutputGate { none, own_array, in_queries };
 // Groups of settings that a type reads; partial_rope: rotary positions may rotate a share of each head.
 // assets/models/attention_settings.txt has their keys.
 namespace reads {
-inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2, query_scalar = 1U << 3,
-                          softcap = 1U << 4, clip = 1U << 5, gpt2_scale = 1U << 6, no_rope = 1U << 7,
-                          is_decoder = 1U << 8, position_type = 1U << 9, falcon = 1U << 10,
-                          multi_query = 1U << 11, window_switch = 1U << 12, window_by_default = 1U << 13,
-                          partial_rope = 1U << 14,
-                          // mrope_section: positions in time, height and width,
-    // which are equal for each token of a text
-    rope_sections = 1U << 15, block_sparse = 1U << 16, rotary_dim = 1U << 17, rope_in_windows = 1U << 18,
-                          local_windows = 1U << 19,
-                          written_multiplier = 1U << 20,  // multiplier, if it is given; else 1/√D is used
-    causal_switch = 1U << 21, head_dim = 1U << 22, pruned_heads = 1U << 23,
-                          norm_switch = 1U << 24,  // whether q and k are normalised; the arrays say it
-    rope_without_window = 1U << 25,  // rope_in_windows, but everywhere in a model without windows
-    trained_norm = 1U << 26,         // core/train's qk_norm
-    linear_layers = 1U << 27,        // layers without a softmax, which are none of ours, between the others
-    latents = 1U << 28,              // multi_head_latent_attention: its sizes, which the arrays say too
-    rope_interleave = 1U << 29,      // rotary_neighbours, unless the setting is false
-    indexer = 1U << 30;              // how many keys it keeps, and its sizes, which its arrays say too
+using Groups = std::uint64_t;  // a bit for each
+constexpr Groups group(int bit) {
+  return Groups{1} << bit;
+}
+inline constexpr Groups rope = group(0), window = group(1), multiplier = group(2), query_scalar = group(3),
+                        softcap = group(4), clip = group(5), gpt2_scale = group(6), no_rope = group(7),
+                        is_decoder = group(8), position_type = group(9), falcon = group(10),
+                        multi_query = group(11), window_switch = group(12), window_by_default = group(13),
+                        partial_rope = group(14),
+                        rope_sections = group(15),  // mrope_section: positions in time, height and width, which
+                                                    // are equal for each token of a text
+    block_sparse = group(16), rotary_dim = group(17), rope_in_windows = group(18), local_windows = group(19),
+                        written_multiplier = group(20),  // multiplier, if it is given; else 1/√D is used
+    causal_switch = group(21), head_dim = group(22), pruned_heads = group(23),
+                        norm_switch = group(24),  // whether q and k are normalised; the arrays say it
+    rope_without_window = group(25),  // rope_in_windows, but everywhere in a model without windows
+    trained_norm = group(26),         // core/train's qk_norm
+    linear_layers = group(27),        // layers without a softmax, which are none of ours, between the others
+    half_windows = group(28),     // local_attention: half of it on either side, in layers between global ones
+    base_by_kind = group(29),     // layers with a window are rotated by a base of their own
+    window_pattern = group(30),   // every so many layers, one without a window
+    latents = group(31),          // multi_head_latent_attention: its sizes, which the arrays say too
+    rope_interleave = group(32),  // rotary_neighbours, unless the setting is false
+    indexer = group(33);          // how many keys it keeps, and its sizes, which its arrays say too
 }  // namespace reads
 
 struct ModelType {
   std::string_view name;  // as in config.json
   Sees sees = Sees::past;
   InnerPositions positions = InnerPositions::none;
-  unsigned reads = 0;  // of reads::
+  reads::Groups reads = 0;  // of reads::
   // If a config.json nested in another omits them; 0: not known, and num_kv_heads equals num_heads.
   int usual_heads = 0, usual_kv_heads = 0;
   // For rotary positions, if config.json omits them: rope_theta, partial_rotary_factor.
   double usual_base = 10000.0, usual_share = 1.0;
+  double usual_local_base = 10000.0;  // of layers with a window, for types that read base_by_kind
   int usual_head_dim = 0;  // if config.json omits head_dim, which is read; 0: hidden_size / num_heads
   // Norms of q and k, where the layer's file has their weights (qk_norm of
   // core/attention/attention_options.h), and their ε if config.json omits rms_norm_eps, or layer_norm_eps
@@ -98,7 +106,7 @@ const ModelType* find_model_type(std::string_view name);
 bool is_composite_type(std::string_view name);
 
 // The group of reads:: that has this name; 0 if none has.
-unsigned settings_group(std::string_view word);
+reads::Groups settings_group(std::string_view word);
 
 // The settings of config.json that change attention, in one list: which of them a family reads,
 // and which values have no effect.
@@ -107,6 +115,6 @@ unsigned settings_group(std::string_view word);
 // attention settings with a value that would change it, or keys that are in none of the lists here. `type`
 // null: attention settings only, except the groups of reads:: in `computed`, as the rest cannot be known.
 std::vector<std::string> settings_not_computed(const nlohmann::json& config, const ModelType* type,
-                                               unsigned computed = 0);
+                                               reads::Groups computed = 0);
 
 }  // namespace headwise

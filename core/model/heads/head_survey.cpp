@@ -137,6 +137,7 @@ HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredTo
   const TransformerConfig& config = transformer.config();
   HeadSurvey survey;
   survey.num_layers = config.num_layers;
+  survey.first_layer = transformer.first_layer();
   survey.num_heads = config.num_heads;
   survey.length = static_cast<Index>(tokens.size());
   const Index length = survey.length, heads = config.num_heads;
@@ -160,7 +161,7 @@ HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredTo
     const SeenKeys seen{seen_in.is_causal, seen_in.sliding_window};
     run_tasks(heads, available_threads(), [&](Index head, int) {
       const auto number = static_cast<std::size_t>(layer * heads + head);
-      survey.heads[number] = {layer, head, head_scores(*weights, 0, head, tokens, seen)};
+      survey.heads[number] = {survey.first_layer + layer, head, head_scores(*weights, 0, head, tokens, seen)};
       write_picture(maps + head * length * length, length, survey.block, drawn + head * side * side);
     });
     survey.pictures.push_back(std::make_shared<const Tensor>(std::move(pictures)));

@@ -13,12 +13,13 @@
 namespace headwise {
 
 struct SurveyedHead {
-  Index layer = 0, head = 0;
+  Index layer = 0, head = 0;  // the layer's number among those of the files
   HeadScores scores;
 };
 
 struct HeadSurvey {
   Index num_layers = 0, num_heads = 0, length = 0;
+  Index first_layer = 0;            // Transformer::first_layer
   std::vector<SurveyedHead> heads;  // layer by layer: head h of layer l is number l·num_heads + h
   // Per layer (H,R,R), R = ⌈L / block⌉ ≤ most_picture_side: the largest weight of each block of cells.
   std::vector<TensorPtr> pictures;

@@ -26,7 +26,7 @@ struct Reading {
   const ModelType& type;
   LayerAttention& attention;
 
-  bool reads(unsigned group) const { return (type.reads & group) != 0; }
+  bool reads(reads::Groups group) const { return (type.reads & group) != 0; }
   void warn(std::string sentence) const { attention.warnings.push_back(std::move(sentence)); }
 
   void leave_out(const char* what, const std::string& why) const {
@@ -151,6 +151,15 @@ bool has_window(const Reading& read) {
     return false;
   }
   if (read.type.name == "gemma2") return read.layer.number % 2 == 0;
+  // ModernBERT and Gemma 3 before layer_types: of so many layers the first, or the last, sees everything.
+  if (read.reads(reads::half_windows)) {
+    const Index every = read.settings.whole("global_attn_every_n_layers", 3, most_window);
+    return every > 0 && read.layer.number % every != 0;
+  }
+  if (read.reads(reads::window_pattern)) {
+    const Index pattern = read.settings.whole("sliding_window_pattern", 6, most_window);
+    return pattern == 0 || (read.layer.number + 1) % pattern != 0;
+  }
   // Cohere 2 before layer_types: every fourth layer sees everything.
   if (read.reads(reads::rope_in_windows)) {
     const Index pattern = read.settings.whole("sliding_window_pattern", 4, most_window);
@@ -195,6 +204,10 @@ void read_local_window(const Reading& read) {
 }
 
 void read_window(const Reading& read) {
+  if (read.reads(reads::half_windows) && has_window(read)) {
+    const Index both = read.settings.whole("local_attention", 128, most_window);
+    read.attention.sliding_window = both / 2 + 1;  // as many keys before a query as behind it
+  }
   if (!read.reads(reads::window) || read.layer.is_cross) return;
   if (!read.settings.flag("use_sliding_window", !read.reads(reads::window_switch)) || !has_window(read))
     return;
@@ -232,9 +245,11 @@ void read_rotary(const Reading& read) {
                                                 (turned.is_boolean() && !turned.get<bool>());
     if (skipped) return;
   }
-  const Json& kind = read.of_layer("layer_types");
-  ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.place(),
-                                         kind.is_string() ? kind.get<std::string>() : "");
+  const Json& written = read.of_layer("layer_types");
+  std::string kind = written.is_string() ? written.get<std::string>() : "";
+  if (written.is_null() && read.reads(reads::base_by_kind))
+    kind = has_window(read) ? "sliding_attention" : "full_attention";
+  ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.place(), kind);
   if (!read.reads(reads::partial_rope))
     rotary.share = 1.0;  // the setting is present but the model ignores it
   if (read.reads(reads::rotary_dim)) {

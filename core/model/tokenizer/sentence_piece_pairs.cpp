@@ -29,21 +29,6 @@ struct Candidate {
   }
 };
 
-constexpr std::string_view space_mark = "\xE2\x96\x81";  // ▁
-
-std::string byte_piece(int byte) {
-  return fmt::format("<0x{:02X}>", byte);
-}
-
-// The byte that "<0xE2>" represents, or −1.
-int represented_byte(std::string_view piece) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
-  const std::size_t high = digits.find(piece[3]), low = digits.find(piece[4]);
-  if (high == std::string_view::npos || low == std::string_view::npos) return -1;
-  return static_cast<int>(16 * high + low);
-}
-
 class SentencePiecePairs : public TokenizerModel {
  public:
   SentencePiecePairs(std::shared_ptr<const TokenizerVocabulary> vocabulary,
@@ -98,15 +83,7 @@ AlignedText SentencePiecePairs::normalised(const AlignedText& text) const {
 void SentencePiecePairs::encode(const AlignedText& text, std::size_t begin, std::size_t end,
                                 std::vector<EncodedToken>& into) const {
   if (begin == end) return;
-  AlignedText marked;
-  const std::string_view bytes = text.text().substr(begin, end - begin);
-  const std::uint32_t start = text.origin(begin, begin + 1).begin;
-  const bool at_first = options_.space_before == SpaceBefore::first_word && start == 0;
-  if ((at_first || options_.space_before == SpaceBefore::every_word) && bytes[0] != ' ' &&
-      !bytes.starts_with(space_mark))
-    marked.append(space_mark, {start, start});
-  for (std::size_t at = 0; at < bytes.size(); ++at)
-    marked.append(bytes[at] == ' ' ? space_mark : bytes.substr(at, 1), text.origin(begin + at, begin + at + 1));
+  const AlignedText marked = with_marks(text, begin, end, options_.space_before);
   const std::string_view row = marked.text();
   std::vector<PairSymbol> symbols;
   if (const auto whole = options_.ignore_merges ? vocabulary_->find_own(row) : std::nullopt) {
@@ -157,11 +134,7 @@ std::string SentencePiecePairs::decode(std::span<const std::string_view> pieces)
       text.push_back(static_cast<char>(byte));
       continue;
     }
-    for (std::size_t at = 0; at < piece.size();) {
-      const bool is_mark = piece.substr(at).starts_with(space_mark);
-      text.push_back(is_mark ? ' ' : piece[at]);
-      at += is_mark ? space_mark.size() : 1;
-    }
+    append_unmarked(text, piece);
   }
   if (options_.strip_space && text.starts_with(' ')) text.erase(0, 1);
   return text;

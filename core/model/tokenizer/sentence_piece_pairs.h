@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/tokenizer/sentence_piece.h"
 #include "core/model/tokenizer/tokenizer.h"
 #include "core/model/tokenizer/tokenizer_vocabulary.h"
 
@@ -51,15 +52,6 @@ class PairMerges {
            std::uint32_t rank, const std::string& where);
 
   std::unordered_map<std::uint64_t, Merge> merges_;  // by both ids
-};
-
-// Where a "▁" is put before the text, as if it began with a space.
-enum class SpaceBefore {
-  never,
-  // before every section between added tokens, whatever it begins with (the normalizer Prepend)
-  every_section,
-  every_word,  // the same, but not before a section that begins with a space (Metaspace, "always")
-  first_word,  // the same, but only at the beginning of the text (Metaspace, "first")
 };
 
 struct SentencePieceOptions {

@@ -3,7 +3,7 @@
 //
 //   text ──► pieces between added tokens ──► normalised ──► words ──► tokens of the vocabulary ──► [CLS] …
 //   [SEP] around them
-//            (special tokens in the text)    (BERT: lower case …)     (WordPiece or byte-level BPE)
+//            (special tokens in the text)    (BERT: lower case …)     (WordPiece, BPE or Unigram)
 //
 // load_tokenizer reads one. Immutable; may be used by several threads at once.
 #pragma once
@@ -33,7 +33,8 @@ struct EncodedToken {
 class TokenizerModel {
  public:
   virtual ~TokenizerModel() = default;
-  virtual std::string kind() const = 0;  // "WordPiece", "byte-level BPE", "SentencePiece BPE", "word list", "characters"
+  // "WordPiece", "byte-level BPE", "SentencePiece BPE", "SentencePiece Unigram", "word list", "characters"
+  virtual std::string kind() const = 0;
   // Whether a word of everyday use is one token as a rule, so that a word of several pieces is a rare one.
   virtual bool has_whole_words() const { return false; }
   // What a piece that continues a word begins with: "##"; empty if no piece says so.

@@ -10,6 +10,7 @@
 #include "core/model/tokenizer/sentence_piece_pairs.h"
 #include "core/model/tokenizer/tokenizer_json.h"
 #include "core/model/tokenizer/tokenizer_vocabulary.h"
+#include "core/model/tokenizer/unigram.h"
 #include "core/model/tokenizer/word_knowledge.h"
 #include "core/model/tokenizer/word_piece.h"
 #include "core/tensor/error.h"
@@ -108,8 +109,8 @@ constexpr std::size_t most_splits = 8;
 [[noreturn]] void refuse(const JsonValue& json, const std::string& got) {
   json.refuse_got(
       "this kind of tokenizer is not supported", got,
-      "BERT's WordPiece, byte-level BPE (GPT-2, Llama 3, Qwen2), SentencePiece's BPE (Llama 2, Mistral), "
-      "or WordLevel split at white space or into characters",
+      "BERT's WordPiece, byte-level BPE (GPT-2, Llama 3, Qwen2), SentencePiece's BPE (Llama 2, Mistral) or "
+      "Unigram (T5, XLM-RoBERTa), or WordLevel split at white space or into characters",
       "use a model with one of these");
 }
 
@@ -236,10 +237,10 @@ void read_pre_tokenizer(const JsonValue& pre, BytePairOptions& options) {
   options.byte_level.split = split ? SplitPattern::gpt2 : SplitPattern::none;
 }
 
-constexpr const char* space_replacement = "\u2581";
+const std::string space_replacement(space_mark);
 
 // {"type": "Replace", "pattern": {"String": FROM}, "content": TO}
-bool is_replacement(const JsonValue& part, const char* from, const char* to) {
+bool is_replacement(const JsonValue& part, std::string_view from, std::string_view to) {
   return type_of(part) == "Replace" && part.text("content", "") == to &&
          part["pattern"].text("String", "") == from;
 }
@@ -260,18 +261,24 @@ std::optional<SpaceBefore> read_marks(const JsonValue& normalizer) {
   return prepended ? SpaceBefore::every_section : SpaceBefore::never;
 }
 
-// For the pre_tokenizer Metaspace; nullopt if there is none.
-std::optional<SpaceBefore> read_metaspace(const JsonValue& pre) {
-  if (pre.json().is_null()) return std::nullopt;
+// Of a Metaspace.
+SpaceBefore read_scheme(const JsonValue& pre) {
   if (type_of(pre) != "Metaspace" || pre.text("replacement", space_replacement) != space_replacement)
     refuse(pre, fmt::format("SentencePiece with the pre_tokenizer {}", type_of(pre)));
-  if (pre.flag("split", true)) refuse(pre, "SentencePiece's BPE of words that Metaspace splits");
   const bool prefixed = pre.flag("add_prefix_space", true);  // as in old files
   const std::string scheme = pre.text("prepend_scheme", prefixed ? "always" : "never");
   if (scheme == "always") return SpaceBefore::every_word;
   if (scheme == "first") return SpaceBefore::first_word;
   if (scheme == "never") return SpaceBefore::never;
   pre["prepend_scheme"].refuse("unknown choice", "always, first or never");
+}
+
+// For the pre_tokenizer Metaspace; nullopt if there is none.
+std::optional<SpaceBefore> read_metaspace(const JsonValue& pre) {
+  if (pre.json().is_null()) return std::nullopt;
+  const SpaceBefore before = read_scheme(pre);
+  if (pre.flag("split", true)) refuse(pre, "SentencePiece's BPE of words that Metaspace splits");
+  return before;
 }
 
 // Whether decoding drops a leading space.
@@ -333,6 +340,45 @@ std::unique_ptr<TokenizerModel> read_bpe(const TokenizerJson& file, const JsonVa
   return make_byte_level_bpe(std::move(vocabulary), file.merges, options, json.place());
 }
 
+void read_unigram_decoder(const JsonValue& decoder, UnigramOptions& options) {
+  options.drops_first_marks = false;
+  const std::vector<JsonValue> parts = parts_of(decoder, "decoders");
+  options.unmarks = !parts.empty();
+  if (parts.empty()) options.between = " ";
+  for (const JsonValue& part : parts) {
+    const std::string type = type_of(part);
+    if (type == "Metaspace")
+      options.drops_first_marks = read_scheme(part) != SpaceBefore::never;
+    else if (type == "Strip" && part.text("content", "") == " ")
+      options.strips_space = part.at("start") == 1;
+    else if (type != "ByteFallback" && type != "Fuse" && !is_replacement(part, space_replacement, " "))
+      refuse(decoder, fmt::format("Unigram with the decoder {}", type));
+  }
+}
+
+std::unique_ptr<TokenizerModel> read_unigram(TokenizerJson& file, const JsonValue& json,
+                                             std::shared_ptr<const TokenizerVocabulary> vocabulary) {
+  const JsonValue model = json["model"], unknown = model["unk_id"], pre = json["pre_tokenizer"];
+  UnigramOptions options;
+  options.byte_fallback = model.flag("byte_fallback", false);
+  if (!unknown.json().is_null())
+    options.unknown = static_cast<TokenId>(unknown.integer(0, std::ssize(file.scores) - 1));
+  for (const JsonValue& part : parts_of(pre, "pretokenizers")) {
+    const bool is_split = type_of(part) == "WhitespaceSplit";
+    if (options.marks || (is_split && options.splits_white_space))
+      refuse(pre, fmt::format("Unigram with the pre_tokenizer {} behind another", type_of(part)));
+    if (is_split) {
+      options.splits_white_space = true;
+    } else {
+      options.marks = read_scheme(part);
+      options.splits_marks = part.flag("split", true);
+    }
+  }
+  read_unigram_decoder(json["decoder"], options);
+  return make_unigram(std::move(vocabulary), std::move(file.scores), read_text_steps(json["normalizer"]),
+                      options, json.place());
+}
+
 }  // namespace
 
 Tokenizer tokenizer_from_json(std::string_view text, const std::string& where) {
@@ -341,15 +387,19 @@ Tokenizer tokenizer_from_json(std::string_view text, const std::string& where) {
   if (!model_json.json().is_object())
     json.refuse_got("it is not a tokenizer", "no \"model\"", "a tokenizer.json");
   const std::string type = model_type(file, model_json);
-  if (type == "Unigram") refuse(json, "Unigram (SentencePiece)");
-  if (type != "WordPiece" && type != "BPE" && type != "WordLevel") refuse(json, type);
-  if (!file.has_vocabulary || file.vocabulary_is_list || (type == "BPE" && !file.has_merges))
+  const bool is_unigram = type == "Unigram";
+  if (!is_unigram && type != "WordPiece" && type != "BPE" && type != "WordLevel") refuse(json, type);
+  if (is_unigram && (!file.vocabulary_is_list || file.vocabulary.empty()))
+    json.refuse_got("the model is damaged", "no vocabulary of pieces and scores",
+                    "model.vocab, a list of [\"PIECE\", SCORE]");
+  if (!file.has_vocabulary || (file.vocabulary_is_list && !is_unigram) || (type == "BPE" && !file.has_merges))
     json.refuse_got("the model is damaged", "no vocabulary, or no merges",
                     "model.vocab, and model.merges for BPE");
   std::vector<AddedToken> added = read_added_tokens(json["added_tokens"]);
   const auto vocabulary =
       std::make_shared<const TokenizerVocabulary>(std::move(file.vocabulary), entries_of(added), where);
-  std::unique_ptr<TokenizerModel> model = type == "BPE"         ? read_bpe(file, json, vocabulary)
+  std::unique_ptr<TokenizerModel> model = is_unigram            ? read_unigram(file, json, vocabulary)
+                                          : type == "BPE"       ? read_bpe(file, json, vocabulary)
                                           : type == "WordLevel" ? read_word_level(json, vocabulary)
                                                                 : read_word_piece(json, vocabulary);
   AroundText around = read_post_processor(json["post_processor"], *vocabulary);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "core/files/input_file.h"
@@ -46,15 +48,16 @@ class Reader : public nlohmann::json_sax<Json> {
     if (python_number_) wrong_entry("an object");
     if (long_ == Long::none && at_vocabulary()) {
       made_.has_vocabulary = made_.vocabulary_is_list = true;
-      return begin(Long::skipped);
+      return begin(place_ == VocabularyPlace::model ? Long::scores : Long::skipped);
     }
     if (long_ == Long::none && at_merges()) {
       made_.has_merges = true;
       return begin(Long::merges);
     }
     if (skipping()) return true;
-    if (long_ == Long::merges && depth_ == long_depth_ + 1) {
+    if ((long_ == Long::merges || long_ == Long::scores) && depth_ == long_depth_ + 1) {
       pair_.clear();
+      score_.reset();
       return true;
     }
     if (long_ != Long::none) wrong_entry("a list");
@@ -70,7 +73,15 @@ class Reader : public nlohmann::json_sax<Json> {
       --depth_;
       return true;
     }
-    return end(long_ == Long::skipped ? Long::skipped : Long::merges);
+    if (long_ == Long::scores && depth_ == long_depth_ + 1) {
+      if (pair_.size() != 1 || !score_) wrong_entry(fmt::format("{} parts", pair_.size()));
+      count_entry();
+      made_.vocabulary.emplace_back(std::move(pair_[0]), std::ssize(made_.vocabulary));
+      made_.scores.push_back(*score_);
+      --depth_;
+      return true;
+    }
+    return end(long_ == Long::skipped || long_ == Long::scores ? long_ : Long::merges);
   }
 
   bool key(string_t& key) override {
@@ -84,6 +95,10 @@ class Reader : public nlohmann::json_sax<Json> {
 
   bool string(string_t& text) override {
     if (python_number_) wrong_entry(text);
+    if (long_ == Long::scores && depth_ > long_depth_ && pair_.empty()) {
+      pair_.push_back(std::move(text));
+      return true;
+    }
     if (long_ == Long::merges) {
       if (depth_ > long_depth_) {
         if (pair_.size() == 2) refuse_input(where_, "a merge is damaged", "more than 2 pieces", "2 pieces");
@@ -97,14 +112,19 @@ class Reader : public nlohmann::json_sax<Json> {
     return value(std::move(text), "a string");
   }
   bool number_unsigned(number_unsigned_t number) override {
+    if (long_ == Long::scores) return score(static_cast<double>(number));
     if (long_ != Long::vocabulary) return value(number, "a number");
     count_entry();
     if (!std::in_range<std::int64_t>(number)) wrong_entry("a number above 63 bits");
     made_.vocabulary.emplace_back(std::move(key_), static_cast<std::int64_t>(number));
     return true;
   }
-  bool number_integer(number_integer_t number) override { return value(number, "a negative number"); }
-  bool number_float(number_float_t number, const string_t&) override { return value(number, "a fraction"); }
+  bool number_integer(number_integer_t number) override {
+    return long_ == Long::scores ? score(static_cast<double>(number)) : value(number, "a negative number");
+  }
+  bool number_float(number_float_t number, const string_t&) override {
+    return long_ == Long::scores ? score(number) : value(number, "a fraction");
+  }
   bool null() override { return value(nullptr, "null"); }
   bool boolean(bool flag) override { return value(flag, "true or false"); }
   bool binary(binary_t&) override { return false; }
@@ -118,7 +138,7 @@ class Reader : public nlohmann::json_sax<Json> {
   }
 
  private:
-  enum class Long { none, vocabulary, merges, skipped };
+  enum class Long { none, vocabulary, merges, scores, skipped };
 
   bool in_model() const { return open_.size() == 2 && in_model_; }
   bool at_vocabulary() const {
@@ -159,7 +179,18 @@ class Reader : public nlohmann::json_sax<Json> {
   [[noreturn]] void wrong_entry(const std::string& got) const {
     if (long_ == Long::merges)
       refuse_input(where_, "the merges are damaged", got, "\"a b\" or [\"a\", \"b\"]");
+    if (long_ == Long::scores)
+      refuse_input(where_, fmt::format("entry {} of the vocabulary is damaged", made_.scores.size()), got,
+                   "[\"PIECE\", SCORE], a finite number");
     refuse_input(where_, fmt::format("the vocabulary is damaged at '{}'", key_), got, "an id of at least 0");
+  }
+
+  // Of a piece.
+  bool score(double number) {
+    if (depth_ == long_depth_ || pair_.size() != 1 || score_ || !std::isfinite(number))
+      wrong_entry("a number");
+    score_ = number;
+    return true;
   }
 
   template <class T>
@@ -197,6 +228,7 @@ class Reader : public nlohmann::json_sax<Json> {
   bool seen_vocabulary_ = false, seen_merges_ = false;
   bool python_number_ = false;  // in an object where none may be
   std::vector<std::string> pair_;
+  std::optional<double> score_;
 };
 
 }  // namespace

@@ -22,15 +22,16 @@ enum class VocabularyPlace {
 struct TokenizerJson {
   Json settings;  // everything else
   bool has_vocabulary = false;
-  bool vocabulary_is_list = false;  // [[PIECE, SCORE], …], as in Unigram; none of it is kept
+  bool vocabulary_is_list = false;  // [[PIECE, SCORE], …], as in Unigram: ids count from 0
   std::vector<VocabularyEntry> vocabulary;
+  std::vector<double> scores;  // of a list, one a piece; finite
   bool has_merges = false;
   std::vector<std::pair<std::string, std::string>> merges;
 };
 
 // Throws Error(input), beginning with `where`: malformed JSON, a duplicate key in the settings, more than 32
-// levels, a million settings or 4 million entries; an id that is not an integer;
-// a merge that is not of two pieces.
+// levels, a million settings or 4 million entries; an id that is not an integer; a merge that is not of two
+// pieces; an entry of a list that is not a piece and a finite number.
 TokenizerJson parse_tokenizer_json(std::string_view text, VocabularyPlace place, const std::string& where);
 
 inline constexpr JsonFormat tokenizer_format{.dialect = JsonDialect::python};

@@ -45,15 +45,17 @@ void order_marks(std::vector<AlignedCodePoint>& points) {
   }
 }
 
-void append_decomposed(std::vector<AlignedCodePoint>& into, AlignedCodePoint point) {
+void append_decomposed(std::vector<AlignedCodePoint>& into, AlignedCodePoint point, bool compatible = false) {
   if (is_ascii(point.value)) {
     into.push_back(point);
     return;
   }
-  std::array<utf8proc_int32_t, 32> parts{};  // the longest canonical decomposition has 4
+  std::array<utf8proc_int32_t, 32> parts{};  // the longest canonical decomposition has 4, of the others 18
   int boundary = 0;
-  const utf8proc_ssize_t count =
-      utf8proc_decompose_char(point.value, parts.data(), parts.size(), UTF8PROC_DECOMPOSE, &boundary);
+  const utf8proc_ssize_t count = utf8proc_decompose_char(
+      point.value, parts.data(), parts.size(),
+      static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : UTF8PROC_DECOMPOSE)),
+      &boundary);
   if (count <= 0 || count > static_cast<utf8proc_ssize_t>(parts.size())) {
     into.push_back(point);
     return;
@@ -86,19 +88,6 @@ void append_composed(AlignedText& into, const AlignedText& text, std::size_t beg
   } else {
     into.append(made, text.origin(begin, end));
   }
-}
-
-std::size_t cluster_end(std::string_view text, std::size_t begin) {
-  CodePoint last = code_point_at(text, begin);
-  std::size_t end = begin + last.bytes;
-  utf8proc_int32_t state = 0;
-  while (last.value >= 0 && end < text.size()) {
-    const CodePoint next = code_point_at(text, end);
-    if (next.value < 0 || utf8proc_grapheme_break_stateful(last.value, next.value, &state)) break;
-    end += next.bytes;
-    last = next;
-  }
-  return end;
 }
 
 }  // namespace
@@ -163,6 +152,12 @@ bool is_nonspacing_mark(std::int32_t value) {
   return value >= 0x80 && utf8proc_category(value) == UTF8PROC_CATEGORY_MN;
 }
 
+bool is_mark(std::int32_t value) {
+  if (value < 0x80) return false;
+  const utf8proc_category_t category = utf8proc_category(value);
+  return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+}
+
 bool is_word_character(std::int32_t value) {
   if (value < 0) return false;
   if (is_ascii(value)) return is_ascii_letter(value) || is_ascii_digit(value) || value == '_';
@@ -191,10 +186,23 @@ void AlignedText::append(std::string_view bytes, ByteRange from) {
   ranges_.resize(made_.size(), from);
 }
 
-std::vector<AlignedCodePoint> decomposed(const std::vector<AlignedCodePoint>& points) {
+std::size_t cluster_end(std::string_view text, std::size_t begin) {
+  CodePoint last = code_point_at(text, begin);
+  std::size_t end = begin + last.bytes;
+  utf8proc_int32_t state = 0;
+  while (last.value >= 0 && end < text.size()) {
+    const CodePoint next = code_point_at(text, end);
+    if (next.value < 0 || utf8proc_grapheme_break_stateful(last.value, next.value, &state)) break;
+    end += next.bytes;
+    last = next;
+  }
+  return end;
+}
+
+std::vector<AlignedCodePoint> decomposed(const std::vector<AlignedCodePoint>& points, bool compatible) {
   std::vector<AlignedCodePoint> parts;
   parts.reserve(points.size());
-  for (const AlignedCodePoint& point : points) append_decomposed(parts, point);
+  for (const AlignedCodePoint& point : points) append_decomposed(parts, point, compatible);
   order_marks(parts);
   return parts;
 }

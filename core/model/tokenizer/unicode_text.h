@@ -30,6 +30,7 @@ bool is_white_space(std::int32_t value);  // Unicode's White_Space
 bool is_punctuation(std::int32_t value);
 bool is_control(std::int32_t value);  // as in BERT: Cc, Cf, Co, Cs; except tab, line feed and carriage return
 bool is_nonspacing_mark(std::int32_t value);  // Mn
+bool is_mark(std::int32_t value);             // Mn, Mc, Me
 bool is_word_character(std::int32_t value);   // like \w: letters, marks, decimal digits, connectors
 bool is_cjk_ideograph(std::int32_t value);    // the blocks that BERT puts spaces around
 
@@ -69,8 +70,10 @@ struct AlignedCodePoint {
   ByteRange from;
 };
 
-// NFD, with marks in canonical order. Takes O(n·log n) time, whatever the input.
-std::vector<AlignedCodePoint> decomposed(const std::vector<AlignedCodePoint>& points);
+// The end of the grapheme cluster that begins at byte `begin`; that of a byte that is not UTF-8 is itself.
+std::size_t cluster_end(std::string_view text, std::size_t begin);
+// NFD, or NFKD if `compatible`, with marks in canonical order. Takes O(n·log n) time, whatever the input.
+std::vector<AlignedCodePoint> decomposed(const std::vector<AlignedCodePoint>& points, bool compatible = false);
 // NFC. Bytes that are not UTF-8 stay as they are.
 AlignedText composed(const AlignedText& text);
 // Both code points of the lower case (Rust's char::to_lowercase); the second is 0 except for İ,

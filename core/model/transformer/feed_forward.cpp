@@ -38,65 +38,78 @@ Index rows_of(const ModelFiles& files, const std::string& name, bool conv1d) {
   return info && info->sizes.size() == 2 ? info->sizes[conv1d ? 1 : 0] : 0;
 }
 
-// Stems of the arrays of one feed-forward part, each whole: "model.layers.0.mlp.experts.3.up_proj.".
-struct FeedNames {
-  std::string in, gate, out;
+// A linear map by the stem of its arrays, whole: "model.layers.0.mlp.experts.3.up_proj.".
+struct NamedLinear {
+  std::string stem;
+  Index out = 0, in = 0;
 };
 
-FeedNames names_in_block(const TransformerConfig& config, const AttentionLayer& layer) {
-  const TransformerNames& names = *config.names;
-  return {in_block(layer, names.feed_in), names.feed_gate.empty() ? "" : in_block(layer, names.feed_gate),
-          in_block(layer, names.feed_out)};
+// The maps of a feed-forward part with arrays of its own. Where the gate is in `in`, in.out is 2F.
+struct PartLinears {
+  NamedLinear in, out;
+  std::optional<NamedLinear> gate;
+  Index inner = 0;  // F, as its own arrays have it; that of the first block if they are missing
+};
+
+PartLinears part_of(const TransformerConfig& config, const ModelFiles& files, const std::string& in,
+                    const std::string& gate, const std::string& out) {
+  const bool packed = config.names->gate_is_in_feed_in;
+  const Index E = config.embed_dim, rows = rows_of(files, in, config.names->conv1d),
+              F = rows == 0 ? config.feed_forward_dim
+                  : packed  ? rows / 2
+                            : rows;
+  PartLinears part{{in, packed ? 2 * F : F, E}, {out, E, F}, std::nullopt, F};
+  if (!gate.empty()) part.gate = {gate, F, E};
+  return part;
 }
 
-FeedNames names_of_expert(const TransformerConfig& config, const AttentionLayer& layer, Index expert) {
-  const TransformerNames& names = *config.names;
-  const std::string before = fmt::format("{}{}.", in_block(layer, names.experts), expert);
-  return {before + std::string(names.expert_in), before + std::string(names.expert_gate),
-          before + std::string(names.expert_out)};
+PartLinears part_in_block(const TransformerConfig& config, const ModelFiles& files,
+                          const AttentionLayer& layer) {
+  const std::string gate = config.feed_gate.empty() ? "" : in_block(config, layer, config.feed_gate);
+  return part_of(config, files, in_block(config, layer, config.feed_in), gate,
+                 in_block(config, layer, config.names->feed_out));
+}
+
+std::string name_of_expert(const TransformerConfig& config, const AttentionLayer& layer, Index expert,
+                           std::string_view stem) {
+  return fmt::format("{}{}.{}", in_block(config, layer, config.names->experts), expert, stem);
 }
 
 std::string joined(const TransformerConfig& config, const AttentionLayer& layer, const char* name) {
-  return in_block(layer, config.names->experts) + name;
+  return in_block(config, layer, config.names->experts) + name;
 }
 
 void add_names(std::set<std::string>& known, const std::string& stem, Biases biases) {
-  if (stem.empty()) return;
   known.insert(stem + "weight");
   if (biases != Biases::none) known.insert(stem + "bias");
 }
 
 // Of one part with arrays of its own.
-void check_part(const TransformerConfig& config, const ModelFiles& files, const FeedNames& names,
+void check_part(const TransformerConfig& config, const ModelFiles& files, const PartLinears& part,
                 std::set<std::string>& known) {
-  const bool conv1d = config.names->conv1d, packed = config.names->gate_is_in_feed_in;
-  const Biases biases = config.feed_forward_biases;
-  const Index rows = rows_of(files, names.in, conv1d);
-  const Index inner = rows == 0 ? config.feed_forward_dim : packed ? rows / 2 : rows;
-  for (const std::string& stem : {names.in, names.gate})
-    if (!stem.empty())
-      check_linear(files, stem, packed ? 2 * inner : inner, config.embed_dim, conv1d, biases);
-  check_linear(files, names.out, config.embed_dim, inner, conv1d, biases);
-  for (const std::string& stem : {names.in, names.gate, names.out}) add_names(known, stem, biases);
+  const auto check = [&](const NamedLinear& linear) {
+    check_linear(files, linear.stem, linear.out, linear.in, config.names->conv1d, config.feed_forward_biases);
+    add_names(known, linear.stem, config.feed_forward_biases);
+  };
+  check(part.in);
+  if (part.gate) check(*part.gate);
+  check(part.out);
 }
 
-FeedForward read_part(const TransformerConfig& config, const ModelFiles& files, const FeedNames& names) {
-  const bool conv1d = config.names->conv1d, packed = config.names->gate_is_in_feed_in;
-  const Index E = config.embed_dim, rows = rows_of(files, names.in, conv1d), F = packed ? rows / 2 : rows;
-  const auto read = [&](const std::string& stem, Index out, Index in) {
-    return read_linear(files, stem, out, in, conv1d, config.feed_forward_biases);
+FeedForward read_part(const TransformerConfig& config, const ModelFiles& files, const PartLinears& part) {
+  const auto read = [&](const NamedLinear& linear) {
+    return read_linear(files, linear.stem, linear.out, linear.in, config.names->conv1d,
+                       config.feed_forward_biases);
   };
-  FeedForward feed{.in = {}, .gate = {}, .out = {}, .activation = config.activation, .clamped = {}};
-  if (packed) {
-    feed.in = read(names.in, 2 * F, E);
-    feed.in.out = F;
+  FeedForward feed{.in = read(part.in), .gate = {}, .out = {}, .activation = config.activation, .clamped = {}};
+  if (config.names->gate_is_in_feed_in) {
+    feed.in.out = part.inner;
     feed.gate = feed.in;
-    feed.in.first_row = feed.in.first_bias = F;
-  } else {
-    feed.in = read(names.in, F, E);
-    if (!names.gate.empty()) feed.gate = read(names.gate, F, E);
+    feed.in.first_row = feed.in.first_bias = part.inner;
+  } else if (part.gate) {
+    feed.gate = read(*part.gate);
   }
-  feed.out = read(names.out, E, F);
+  feed.out = read(part.out);
   return feed;
 }
 
@@ -141,8 +154,28 @@ TransformerLinear expert_columns(const Tensor& weights, const Tensor& biases, In
           .in = in};
 }
 
-Index expert_count(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
-  return rows_of(files, in_block(layer, config.names->router), false);
+// The arrays of a block's experts, beside its router: `each` has a part's, `joined` those of all.
+struct ExpertArrays {
+  NamedLinear router;  // (N,E)
+  std::vector<PartLinears> each;
+  std::vector<std::pair<std::string, std::vector<Index>>> joined;
+};
+
+ExpertArrays arrays_of_experts(const TransformerConfig& config, const ModelFiles& files,
+                               const AttentionLayer& layer) {
+  const TransformerNames& names = *config.names;
+  const std::string router = in_block(config, layer, names.router);
+  ExpertArrays arrays{{router, rows_of(files, router, false), config.embed_dim}, {}, {}};
+  if (names.joined_experts) {
+    arrays.joined = joined_arrays(config, files, layer);
+    return arrays;
+  }
+  for (Index expert = 0; expert < arrays.router.out; ++expert) {
+    const auto named = [&](std::string_view stem) { return name_of_expert(config, layer, expert, stem); };
+    arrays.each.push_back(
+        part_of(config, files, named(names.expert_in), named(names.expert_gate), named(names.expert_out)));
+  }
+  return arrays;
 }
 
 // The k experts of a token, by its logits.
@@ -213,65 +246,61 @@ Rows feed_forward(const Experts& experts, const Rows& x) {
 
 bool has_experts(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   const std::string_view router = config.names->router;
-  return !router.empty() && files.find(in_block(layer, router) + "weight");
+  return !router.empty() && files.find(in_block(config, layer, router) + "weight");
 }
 
 Index expert_width(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
-  return config.names->joined_experts ? joined_sizes(config, files, layer).inner
-                                      : rows_of(files, names_of_expert(config, layer, 0).in, false);
+  return config.names->joined_experts
+             ? joined_sizes(config, files, layer).inner
+             : rows_of(files, name_of_expert(config, layer, 0, config.names->expert_in), false);
 }
 
 std::set<std::string> check_feed_forward(const TransformerConfig& config, const ModelFiles& files,
                                          const AttentionLayer& layer) {
   std::set<std::string> known;
   if (!has_experts(config, files, layer)) {
-    check_part(config, files, names_in_block(config, layer), known);
+    check_part(config, files, part_in_block(config, files, layer), known);
     return known;
   }
-  const std::string router = in_block(layer, config.names->router);
-  const Index experts = expert_count(config, files, layer);
-  check_linear(files, router, experts, config.embed_dim, false, config.feed_forward_biases);
+  const ExpertArrays arrays = arrays_of_experts(config, files, layer);
+  const auto& [router, experts, width] = arrays.router;
+  check_linear(files, router, experts, width, false, config.feed_forward_biases);
   add_names(known, router, config.feed_forward_biases);
-  if (config.chosen_experts < 1 || config.chosen_experts > experts)
-    refuse_input(files.path() + ": " + layer.name, "more experts are chosen for a token than there are",
-                 fmt::format("num_experts_per_tok = {}", config.chosen_experts),
+  const Index chosen = config.chosen_experts;
+  if (chosen < 1 || chosen > experts)
+    refuse_input(files.path() + ": " + layer.name,
+                 chosen < 1 ? "no experts are chosen for a token"
+                            : "more experts are chosen for a token than there are",
+                 fmt::format("num_experts_per_tok = {}", chosen),
                  fmt::format("1 to {}, the rows of {}weight", experts, router));
-  if (config.names->joined_experts) {
-    for (const auto& [name, sizes] : joined_arrays(config, files, layer)) {
-      expect_array(files, name, sizes);
-      known.insert(name);
-    }
-    if (joined_sizes(config, files, layer).experts != experts)
-      refuse_input(files.path() + ": " + layer.name, "its router and its experts disagree",
-                   fmt::format("{} experts", joined_sizes(config, files, layer).experts),
-                   fmt::format("{}, the rows of {}weight", experts, router));
-  } else {
-    for (Index expert = 0; expert < experts; ++expert)
-      check_part(config, files, names_of_expert(config, layer, expert), known);
+  for (const auto& [name, sizes] : arrays.joined) {
+    expect_array(files, name, sizes);
+    known.insert(name);
   }
+  for (const PartLinears& part : arrays.each) check_part(config, files, part, known);
+  if (!arrays.joined.empty() && joined_sizes(config, files, layer).experts != experts)
+    refuse_input(files.path() + ": " + layer.name, "its router and its experts disagree",
+                 fmt::format("{} experts", joined_sizes(config, files, layer).experts),
+                 fmt::format("{}, the rows of {}weight", experts, router));
   return known;
 }
 
 FeedForward read_feed_forward(const TransformerConfig& config, const ModelFiles& files,
                               const AttentionLayer& layer) {
-  return read_part(config, files, names_in_block(config, layer));
+  return read_part(config, files, part_in_block(config, files, layer));
 }
 
 Experts read_experts(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   Experts read;
   read.chosen = config.chosen_experts;
   read.weighs_chosen = config.weighs_chosen_experts;
-  const Index experts = expert_count(config, files, layer);
-  read.router = read_linear(files, in_block(layer, config.names->router), experts, config.embed_dim, false,
-                            config.feed_forward_biases);
-  if (!config.names->joined_experts) {
-    for (Index expert = 0; expert < experts; ++expert)
-      read.each.push_back(read_part(config, files, names_of_expert(config, layer, expert)));
-    return read;
-  }
+  const ExpertArrays named = arrays_of_experts(config, files, layer);
+  const auto& [router, experts, width] = named.router;
+  read.router = read_linear(files, router, experts, width, false, config.feed_forward_biases);
+  for (const PartLinears& part : named.each) read.each.push_back(read_part(config, files, part));
+  if (named.joined.empty()) return read;
   std::vector<TensorPtr> arrays;
-  for (const auto& [name, sizes] : joined_arrays(config, files, layer))
-    arrays.push_back(read_f32(files, name, sizes));
+  for (const auto& [name, sizes] : named.joined) arrays.push_back(read_f32(files, name, sizes));
   for (Index expert = 0; expert < experts; ++expert) {
     const auto columns = [&](std::size_t weights, Index first, Index step) {
       return expert_columns(*arrays[weights], *arrays[weights + 1], expert, first, step);

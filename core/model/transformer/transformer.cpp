@@ -34,8 +34,8 @@ TokenEmbeddings::TokenEmbeddings(const TransformerConfig& config, std::shared_pt
   const TransformerNames& names = *config.names;
   const Index width = config.word_width;
   const auto named = [&](std::string_view name) { return config.root + std::string(name); };
-  words_ =
-      std::make_shared<const WeightRows>(files, share, named(names.word_embeddings), config.vocabulary, width);
+  words_ = std::make_shared<const WeightRows>(files, share, words_name(names, *files, config.root),
+                                              config.vocabulary, width);
   if (config.positions == PositionKind::learned) {
     positions_ = std::make_shared<const WeightRows>(files, share, named(names.position_embeddings),
                                                     config.first_position + config.max_positions,
@@ -103,6 +103,9 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
                  "a model of the same family published with that head");
   };
   const std::span<const LmHeadNames> heads = config.names->heads;
+  if (heads.empty())
+    refuse_input(files->path(), "an encoder predicts no words: its last hidden states go to a decoder", "",
+                 "", "a text's tokens, its layers and all of their heads are still there to look at");
   auto head = std::ranges::find_if(heads, [&](const LmHeadNames& names) {
     return !(names.dense.empty() ? found(names.decoder) : found(std::string(names.dense) + "weight")).empty();
   });
@@ -117,7 +120,7 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
   const bool tied = config.tie_word_embeddings.value_or(own.empty() && config.names->ties_words);
   if (!tied && own.empty()) no_head(std::string(head->decoder));
   auto made = std::make_unique<LmHead>();
-  made->activation_ = head->is_gelu ? Activation::gelu : config.activation;
+  made->activation_ = config.head_activations.at(static_cast<std::size_t>(head - heads.begin()));
   made->factor_ = config.logits_factor;
   made->cap_ = config.logits_cap;
   std::string bias = found(head->bias);
@@ -125,9 +128,10 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
     // The norm and the bias are in the same module as the dense layer.
     const std::string dense = found(std::string(head->dense) + "weight");
     const std::string root = dense.substr(0, dense.rfind(head->dense));
-    made->dense_ = read_linear(*files, root + std::string(head->dense), W, E, false, Biases::all);
+    const Biases biases = config.names->has_bias ? Biases::all : Biases::as_in_file;
+    made->dense_ = read_linear(*files, root + std::string(head->dense), W, E, false, biases);
     made->norm_ = read_norm(config, *files, root + std::string(head->norm), W);
-    if (bias.empty()) bias = root + std::string(head->bias);
+    if (bias.empty() && config.names->has_bias) bias = root + std::string(head->bias);
   } else if (W != E) {
     made->dense_ = read_linear(*files, config.root + std::string(config.names->last_projection), W, E, false,
                                Biases::none);
@@ -188,6 +192,10 @@ Rows as_rows(const Tensor& tensor, Index width, const char* what) {
   return matrix<float>(tensor);
 }
 
+std::string attention_name(const TransformerConfig& config, Index block) {
+  return fmt::format("{}{}{}{}", config.root, config.names->blocks, block, config.names->attention_in_block);
+}
+
 // How many blocks are complete, counted from the first, at most as many as config.json gives; `missing` says
 // what the next one lacks, if config.json or the file has more. Throws Error(input) if there is none.
 Index whole_blocks(const TransformerConfig& config, const ModelFiles& files,
@@ -195,7 +203,7 @@ Index whole_blocks(const TransformerConfig& config, const ModelFiles& files,
   Index whole = 0;
   for (const AttentionLayer& layer : layers) {
     if (whole == config.num_layers) return whole;
-    const std::string name = fmt::format("{}{}{}", config.root, config.names->blocks, whole);
+    const std::string name = attention_name(config, whole);
     try {
       if (layer.name != name) refuse_input(files.path() + ": " + name, "this block is missing");
       check_block(config, files, layer);
@@ -207,8 +215,8 @@ Index whole_blocks(const TransformerConfig& config, const ModelFiles& files,
     ++whole;
   }
   if (whole < config.num_layers) {
-    missing = fmt::format("{}: {}{}{} is missing, but config.json gives {}", files.path(), config.root,
-                          config.names->blocks, whole, config.num_layers);
+    missing = fmt::format("{}: {} is missing, but config.json gives {}", files.path(),
+                          attention_name(config, whole), config.num_layers);
   }
   return whole;
 }
@@ -218,12 +226,16 @@ Index whole_blocks(const TransformerConfig& config, const ModelFiles& files,
 std::shared_ptr<const Transformer> Transformer::open(std::shared_ptr<const ModelFiles> files,
                                                      const AttentionLayers& layers,
                                                      std::optional<Index> kept_bytes) {
-  TransformerConfig config = read_transformer_config(*files, layers);
+  AttentionLayers own = layers_of_text(layers);
+  TransformerConfig config = read_transformer_config(*files, own);
   std::string missing;
-  config.num_layers = whole_blocks(config, *files, layers.layers, missing);
+  config.num_layers = whole_blocks(config, *files, own.layers, missing);
   auto share = std::make_shared<WeightShare>(kept_bytes.value_or(available_memory() / kept_share));
-  return std::shared_ptr<const Transformer>(
-      new Transformer(std::move(config), std::move(files), layers.layers, std::move(share), missing));
+  std::shared_ptr<Transformer> made(
+      new Transformer(std::move(config), std::move(files), std::move(own.layers), std::move(share), missing));
+  const auto first = std::ranges::find(layers.layers, made->layers_.front().name, &AttentionLayer::name);
+  made->first_layer_ = first - layers.layers.begin();
+  return made;
 }
 
 Transformer::Transformer(TransformerConfig config, std::shared_ptr<const ModelFiles> files,
@@ -330,9 +342,11 @@ TensorPtr Transformer::layer_input(Index layer, const Tensor& hidden_state) cons
   if (is_there &&
       !blocks_[static_cast<std::size_t>(layer)]) {  // for a block that is not kept, only the norm is read
     lock.unlock();
-    if (config_.norm_place != NormPlace::before || config_.names->attention_norm.empty()) return as_tensor(x);
-    const std::string norm =
-        fmt::format("{}.{}", layers_[static_cast<std::size_t>(layer)].name, config_.names->attention_norm);
+    const TransformerNames& names = *config_.names;
+    if (config_.norm_place != NormPlace::before || names.attention_norm.empty() ||
+        (names.first_without_norm && layer == 0))
+      return as_tensor(x);
+    const std::string norm = in_block(config_, layers_[static_cast<std::size_t>(layer)], names.attention_norm);
     return as_tensor(normalised(read_norm(config_, *files_, norm, config_.embed_dim), x));
   }
   lock.unlock();

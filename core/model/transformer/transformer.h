@@ -76,14 +76,16 @@ class Transformer {
  public:
   // Throws Error(input), one sentence: what in the arrays or in config.json is missing or not computed here;
   // if only later blocks or the head are incomplete, it opens as far as possible. Layers are those of
-  // find_attention_layers: layer l of the transformer is layers.layers[l]. kept_bytes: how many bytes of
-  // weights may be kept; nullopt: a quarter of the free memory.
+  // find_attention_layers: layer l of the transformer is layers.layers[first_layer() + l]. kept_bytes: how
+  // many bytes of weights may be kept; nullopt: a quarter of the free memory.
   static std::shared_ptr<const Transformer> open(std::shared_ptr<const ModelFiles> files,
                                                  const AttentionLayers& layers,
                                                  std::optional<Index> kept_bytes = std::nullopt);
 
   // num_layers counts the available blocks: if an array of block 5 is missing, the five before it.
   const TransformerConfig& config() const { return config_; }
+  // The place of block 0's layer among those of the files; not 0 if a decoder's come first (T5).
+  Index first_layer() const { return first_layer_; }
   // Why the model predicts no tokens, a sentence: it has no head,
   // or an array of it or of a block is missing; empty if it does.
   const std::string& no_words() const { return no_words_; }
@@ -140,6 +142,7 @@ class Transformer {
   TransformerConfig config_;
   std::shared_ptr<const ModelFiles> files_;
   std::vector<AttentionLayer> layers_;
+  Index first_layer_ = 0;
   std::shared_ptr<WeightShare> share_;
   TokenEmbeddings embeddings_;
   std::optional<Normalisation> final_norm_;

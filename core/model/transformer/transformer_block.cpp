@@ -9,6 +9,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/norm.h"
+#include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/files/input_file.h"
 #include "core/model/layers/layer_parameters.h"
@@ -35,10 +36,13 @@ void softmax_row(Eigen::Ref<Eigen::RowVectorXd> row, Index first, Index end, dou
 }  // namespace
 
 Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const Rows& v,
-            std::span<const double> gains, float* attn_weights, const Tensor* sinks) {
+            std::span<const double> gains, float* attn_weights, const Tensor* sinks,
+            const Tensor* relative_bias) {
   const Index L = q.rows(), H = layout.heads, D = layout.head_dim, Dv = layout.v_head_dim;
   Rows concat(L, H * Dv);
   const Index blocks = (L + rows_at_once - 1) / rows_at_once;
+  std::optional<RelativeBiasTable> by_distance;
+  if (relative_bias) by_distance.emplace(layout.options.relative_bias.value(), *relative_bias, L);
   const double scale = layout.scale.value_or(1.0 / std::sqrt(static_cast<double>(D)));
   const double work = static_cast<double>(H * L) * static_cast<double>(L * (D + Dv));
   run_tasks(H * blocks, work < least_shared_work ? 1 : available_threads(), [&](Index task, int) {
@@ -52,6 +56,7 @@ Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const 
       const Index i = first + r, window = layout.sliding_window.value_or(L);
       for (Index j = 0; j < keys && !layout.alibi_slopes.empty(); ++j)
         exact(r, j) += alibi_bias(layout.alibi_slopes[static_cast<std::size_t>(h)], i - j, layout.is_causal);
+      for (Index j = 0; j < keys && by_distance; ++j) exact(r, j) += (*by_distance)(h, j - i);
       const Index end = layout.is_causal ? i + 1 : std::min(keys, i + std::min(window, L));
       softmax_row(exact.row(r), std::max<Index>(0, i - std::min(window, L) + 1), end,
                   sinks ? sinks->flat(h) : -HUGE_VAL);
@@ -100,7 +105,7 @@ void check_attention(const TransformerConfig& config, const ModelFiles& files, c
   const bool conv1d = family.layout == AttentionLayout::packed_in;
   const Index E = config.embed_dim;
   const auto check = [&](std::string_view stem, Index out, Index in) {
-    check_linear(files, in_block(layer, stem), out, in, conv1d, config.attention_biases);
+    check_linear(files, layer_array(layer, stem, ""), out, in, conv1d, config.attention_biases);
   };
   if (layer.packed_rows > 0) {
     check(family.qkv, layer.packed_rows, E);
@@ -117,12 +122,13 @@ struct NamedNorm {
   Normalisation TransformerBlock::*norm;
 };
 
-// The norms that a block has arrays of.
-std::vector<NamedNorm> norms_of(const TransformerConfig& config) {
+// The norms that the layer's block has arrays of.
+std::vector<NamedNorm> norms_of(const TransformerConfig& config, const AttentionLayer& layer) {
   const TransformerNames& names = *config.names;
   std::vector<NamedNorm> norms;
   if (config.norm_place == NormPlace::none) return norms;
-  norms = {{names.attention_norm, &TransformerBlock::attention_norm},
+  const bool has_none = names.first_without_norm && layer.number == 0;
+  norms = {{has_none ? "" : names.attention_norm, &TransformerBlock::attention_norm},
            {names.attention_output_norm, &TransformerBlock::attention_output_norm}};
   if (config.feed_forward_dim > 0) {
     if (!shares_norm(config))
@@ -142,27 +148,27 @@ std::set<std::string> known_arrays(const TransformerConfig& config, const ModelF
   std::set<std::string> known;
   const auto add_linear = [&](std::string_view stem, Biases biases) {
     if (stem.empty()) return;
-    known.insert(in_block(layer, stem) + "weight");
-    if (biases != Biases::none) known.insert(in_block(layer, stem) + "bias");
+    known.insert(layer_array(layer, stem, "weight"));
+    if (biases != Biases::none) known.insert(layer_array(layer, stem, "bias"));
   };
   for (const std::string_view stem : {family.q, family.k, family.v, family.qkv})
     add_linear(stem, config.attention_biases);
   if (config.has_output_projection) add_linear(family.output, config.attention_biases);
   if (config.feed_forward_dim > 0) known.merge(check_feed_forward(config, files, layer));
-  for (const NamedNorm& each : norms_of(config)) {
-    known.insert(norm_gain_name(files, in_block(layer, each.name)));
-    known.insert(norm_bias_name(files, in_block(layer, each.name)));
+  for (const NamedNorm& each : norms_of(config, layer)) {
+    known.insert(norm_gain_name(files, in_block(config, layer, each.name)));
+    known.insert(norm_bias_name(files, in_block(config, layer, each.name)));
   }
-  known.insert(layer.sinks);
+  known.insert({layer.sinks, layer.relative_bias});
   known.insert(layer.q_norms.begin(), layer.q_norms.end());
   known.insert(layer.k_norms.begin(), layer.k_norms.end());
-  for (const std::string_view buffer : names.buffers) known.insert(in_block(layer, buffer));
+  for (const std::string_view buffer : names.buffers) known.insert(in_block(config, layer, buffer));
   return known;
 }
 
 void check_nothing_else(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   const std::set<std::string> known = known_arrays(config, files, layer);
-  const std::string prefix = layer.name + ".";
+  const std::string prefix = in_block(config, layer, "");
   for (auto at = files.arrays().lower_bound(prefix);
        at != files.arrays().end() && at->first.starts_with(prefix); ++at) {
     if (known.contains(at->first)) continue;
@@ -175,7 +181,7 @@ void check_nothing_else(const TransformerConfig& config, const ModelFiles& files
 // x (L,heads·D) on its way to the scores: normalised and rotated by its positions, where the layer asks for
 // it (core/attention/score_path.h).
 Rows on_path(const TransformerHeads& layout, const TensorPtr& weight, const Rows& x, Index heads) {
-  const LayerOptions& options = layout.norms;
+  const LayerOptions& options = layout.options;
   if (!options.qk_norm && !layout.rotation) return x;
   const Norm norm{options.qk_norm_kind, options.qk_norm_epsilon, options.qk_norm_offset};
   Tensor joined = Tensor::unwritten(Shape{{"N", 1}, {"L", x.rows()}, {"H·D", x.cols()}}, DType::f32);
@@ -186,7 +192,10 @@ Rows on_path(const TransformerHeads& layout, const TensorPtr& weight, const Rows
   normalise(QkNorm::whole, joined);
   Tensor rows = split_heads(joined, heads, "H", "D");
   normalise(QkNorm::per_head, rows);
-  if (layout.rotation) rows = rotary_embedding(rows, layout.rotation);
+  if (layout.by_length)
+    rows = rotary_embedding(rows, model_rotation(*layout.by_length, layout.head_dim, x.rows()));
+  else if (layout.rotation)
+    rows = rotary_embedding(rows, layout.rotation);
   normalise(QkNorm::per_head_after_rotary, rows);
   return matrix<float>(merge_heads(rows, nullptr, "H·D"));
 }
@@ -207,7 +216,8 @@ void check_block(const TransformerConfig& config, const ModelFiles& files, const
                        layer.key_width));
   }
   check_attention(config, files, layer);
-  for (const NamedNorm& each : norms_of(config)) check_norm(config, files, in_block(layer, each.name), E);
+  for (const NamedNorm& each : norms_of(config, layer))
+    check_norm(config, files, in_block(config, layer, each.name), E);
   check_nothing_else(config, files, layer);
 }
 
@@ -235,10 +245,11 @@ TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& f
   const auto number = static_cast<std::size_t>(layer.number);
   block.heads = config.attention.at(std::min(number, config.attention.size() - 1));
   block.sinks = as_f32(parameters["sinks"]);
+  block.relative_bias = as_f32(parameters["relative_attention_bias.weight"]);
   block.q_norm = as_f32(parameters["q_norm.weight"]);
   block.k_norm = as_f32(parameters["k_norm.weight"]);
-  for (const auto& [name, norm] : norms_of(config))
-    block.*norm = read_norm(config, files, in_block(layer, name), E);
+  for (const auto& [name, norm] : norms_of(config, layer))
+    block.*norm = read_norm(config, files, in_block(config, layer, name), E);
   if (shares_norm(config)) block.feed_forward_norm = block.attention_norm;
   if (has_experts(config, files, layer))
     block.experts = read_experts(config, files, layer);
@@ -266,7 +277,8 @@ Rows attention_output(const TransformerConfig& config, const TransformerBlock& b
   const Rows q = on_path(block.heads, block.q_norm, apply_linear(block.q, input), config.num_heads);
   const Rows k = on_path(block.heads, block.k_norm, apply_linear(block.k, input), config.num_kv_heads);
   const Rows v = apply_linear(block.v, input);
-  const Rows concat = attend(block.heads, q, k, v, gains, attn_weights, block.sinks.get());
+  const Rows concat =
+      attend(block.heads, q, k, v, gains, attn_weights, block.sinks.get(), block.relative_bias.get());
   return config.has_output_projection ? apply_linear(block.out, concat) : concat;
 }
 

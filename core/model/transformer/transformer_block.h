@@ -16,12 +16,13 @@ namespace headwise {
 
 // The attention of a block, row by row, which core/attention computes in stages.
 
-// softmax(q·kᵀ·scale + ALiBi, causal if the layer is)·v per head, without keeping the stages:
+// softmax(q·kᵀ·scale + ALiBi or relative bias, causal if the layer is)·v per head, without keeping stages:
 // q (L,H·D), k (L,G·D), v (L,G·Dv) → concat (L,H·Dv). Head h is multiplied by gains[h]; no gains: all 1.
 // attn_weights: null, or room for H·L·L numbers. sinks: a logit beside each row of a head, (H); null: none.
-// Throws Error(cancelled).
+// relative_bias: (buckets,H), of layout.options.relative_bias. Throws Error(cancelled).
 Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const Rows& v,
-            std::span<const double> gains, float* attn_weights, const Tensor* sinks = nullptr);
+            std::span<const double> gains, float* attn_weights, const Tensor* sinks = nullptr,
+            const Tensor* relative_bias = nullptr);
 
 struct TransformerBlock {
   TransformerLinear q, k, v, out;
@@ -32,6 +33,7 @@ struct TransformerBlock {
   TransformerHeads heads = {};
   TensorPtr q_norm = {}, k_norm = {};  // each as of core/attention/norm.h, or null
   TensorPtr sinks = {};                // (H), or null
+  TensorPtr relative_bias = {};        // (buckets,H), or null
   Index bytes = 0;                     // of all arrays
 };
 

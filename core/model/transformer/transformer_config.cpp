@@ -9,6 +9,7 @@
 #include "core/files/json_value.h"
 #include "core/model/layers/layer_attention.h"
 #include "core/model/transformer/feed_forward.h"
+#include "core/model/transformer/transformer_weights.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -28,16 +29,12 @@ constexpr double most_factor = 1e15;
 
 using Settings = JsonValue;
 
-bool is_gated(const TransformerNames& names) {
-  return names.gate_is_in_feed_in || !names.feed_gate.empty();
+bool is_gated(const TransformerConfig& config) {
+  return config.names->gate_is_in_feed_in || !config.feed_gate.empty();
 }
 
-Activation read_activation(const Settings& settings, const TransformerNames& names) {
-  const char* key = "hidden_act";
-  for (const char* other : {"activation_function", "activation", "hidden_activation"})
-    if (settings.at(key).is_null()) key = other;
-  if (settings.at(key).is_null()) return names.activation;
-  const std::string name = settings.text(key, "");
+Activation activation_under(const Settings& settings, const char* key, std::string name,
+                            const TransformerNames& names) {
   if (name == "gelu" || name == "gelu_python")
     return names.gelu_is_tanh ? Activation::gelu_tanh : Activation::gelu;
   if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast" || name == "gelu_accurate")
@@ -50,6 +47,37 @@ Activation read_activation(const Settings& settings, const TransformerNames& nam
                        "gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu, relu2 or silu");
 }
 
+// "relu", "gated-silu"; a "gated-gelu" is the approximation by tanh.
+Activation read_feed_forward_kind(const Settings& settings, const TransformerConfig& config) {
+  const std::string key(config.names->feed_forward_kind_key);
+  constexpr std::string_view gated = "gated-";
+  if (settings.at(key).is_null()) return is_gated(config) ? Activation::gelu_tanh : config.names->activation;
+  std::string name = settings.text(key.c_str(), "");
+  if (name.starts_with(gated) != is_gated(config))
+    settings[key].refuse("config.json and the arrays disagree",
+                         is_gated(config) ? "\"gated-…\": the file has a gate" : "no gate: the file has none");
+  if (name == "gated-gelu") return Activation::gelu_tanh;
+  if (name.starts_with(gated)) name.erase(0, gated.size());
+  return activation_under(settings, key.c_str(), name, *config.names);
+}
+
+Activation read_activation(const Settings& settings, const TransformerConfig& config) {
+  const TransformerNames& names = *config.names;
+  if (!names.feed_forward_kind_key.empty()) return read_feed_forward_kind(settings, config);
+  const char* key = "hidden_act";
+  for (const char* other : {"activation_function", "activation", "hidden_activation"})
+    if (settings.at(key).is_null()) key = other;
+  return settings.at(key).is_null() ? names.activation
+                                    : activation_under(settings, key, settings.text(key, ""), names);
+}
+
+Activation read_head_activation(const Settings& settings, const TransformerConfig& config,
+                                const LmHeadNames& head) {
+  if (head.activation_key.empty()) return head.is_gelu ? Activation::gelu : config.activation;
+  const std::string key(head.activation_key);
+  return activation_under(settings, key.c_str(), settings.text(key.c_str(), "gelu"), *config.names);
+}
+
 // Throws for settings that change what is computed and are not computed here.
 void refuse_other_settings(const Settings& settings) {
   const auto only = [&](const char* key, bool wanted) {
@@ -60,17 +88,27 @@ void refuse_other_settings(const Settings& settings) {
   only("add_cross_attention", false);
   only("layer_norm_elementwise_affine", true);
   only("apply_residual_connection_post_layernorm", false);
+}
+
+// Layers of another kind are none of those found: a text cannot go through what is between them.
+void refuse_other_layers(const Settings& settings) {
   const Json& kinds = settings.at("layer_types");
   const auto is_softmax = [](const Json& kind) {
     return kind == "full_attention" || kind == "sliding_attention";
   };
-  if (kinds.is_array() && !std::ranges::all_of(kinds, is_softmax))
-    settings["layer_types"].refuse("out of range", "full_attention and sliding_attention");
+  if (!kinds.is_array() || std::ranges::all_of(kinds, is_softmax)) return;
+  const auto other = std::ranges::find_if_not(kinds, is_softmax);
+  const std::string kind = other->is_string() ? other->get<std::string>() : "no name";
+  settings["layer_types"].refuse_got(
+      "a text cannot go through every layer",
+      fmt::format("layer {} of the kind {}, and {} of {} layers with a softmax", other - kinds.begin(),
+                  one_line(kind, 40), std::ranges::count_if(kinds, is_softmax), kinds.size()),
+      "full_attention and sliding_attention alone", layer_remedy);
 }
 
 // "bert." for "bert.encoder.layer.0".
 std::string root_of(const ModelFiles& files, const AttentionLayer& first, const TransformerNames& names) {
-  const std::string ending = std::string(names.blocks) + "0";
+  const std::string ending = fmt::format("{}0{}", names.blocks, names.attention_in_block);
   if (!first.name.ends_with(ending) ||
       (first.name.size() > ending.size() && first.name[first.name.size() - ending.size() - 1] != '.')) {
     fail(files.path(), "the layers' names are not those of this family",
@@ -111,8 +149,7 @@ void read_sizes(TransformerConfig& config, const Settings& settings, const Model
   agree("hidden_size", model.embed_dim, config.embed_dim);
   agree("head_dim", model.head_dim, config.head_dim);
   config.num_layers = model.num_layers.value_or(static_cast<Index>(layers.layers.size()));
-  const std::vector<Index>& words =
-      matrix_sizes(files, config.root + std::string(config.names->word_embeddings));
+  const std::vector<Index>& words = matrix_sizes(files, words_name(*config.names, files, config.root));
   config.vocabulary = words[0];
   const std::string_view projection = config.names->embedding_projection;
   const bool projected =
@@ -120,6 +157,13 @@ void read_sizes(TransformerConfig& config, const Settings& settings, const Model
   const bool any_width = projected || !config.names->first_projection.empty();
   config.word_width = any_width ? words[1] : config.embed_dim;
   if (!settings.flag(config.names->feed_forward_key, true)) return;
+  const auto feed_in = [&] { return fmt::format("{}weight", in_block(config, first, config.feed_in)); };
+  config.feed_in = config.names->feed_in;
+  config.feed_gate = config.names->feed_gate;
+  if (!config.names->gated_feed_in.empty() && !files.find(feed_in())) {
+    config.feed_in = config.names->gated_feed_in;
+    config.feed_gate = config.names->gated_feed_gate;
+  }
   if (has_experts(config, files, first)) {
     config.feed_forward_dim = expert_width(config, files, first);
     config.chosen_experts = settings.whole("num_experts_per_tok", 0, most_layers);
@@ -130,28 +174,23 @@ void read_sizes(TransformerConfig& config, const Settings& settings, const Model
                                         settings.number("swiglu_limit", ClampedGate{}.limit, most_factor)};
     return;
   }
-  const std::vector<Index>& feed = matrix_sizes(
-      files, fmt::format("{}{}0.{}weight", config.root, config.names->blocks, config.names->feed_in));
+  const std::vector<Index>& feed = matrix_sizes(files, feed_in());
   config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0] / (config.names->gate_is_in_feed_in ? 2 : 1);
 }
 
-// The rotation of a layer; longer texts than max_positions would be rotated by other frequencies.
-Rotation read_rotation(const Settings& settings, const ModelRotary& rotary, Index head_dim,
-                       Index& max_positions) {
+void read_rotation(TransformerHeads& heads, const Settings& settings, const ModelRotary& rotary) {
   if (!rotary.unsupported.empty())
     fail(settings.place(), "these rotary positions are not computed", rotary.unsupported, "");
-  const Index width = rotary_width(rotary, head_dim);
+  const Index width = rotary_width(rotary, heads.head_dim);
   if (const std::string problem = rotary.scaling ? rotary_scaling_problem(*rotary.scaling, width) : "";
       width > 0 && !problem.empty())
     fail(settings.place(), "rope_scaling " + problem, "", "");
-  Rotation rotation = model_rotation(rotary, head_dim);
-  if (!rotation) {
+  heads.rotation = model_rotation(rotary, heads.head_dim);
+  if (!heads.rotation) {
     fail(settings.place(), "rotary positions rotate pairs of columns",
-         fmt::format("{:g} of a head's {}", rotary.share, head_dim), "an even number of columns");
+         fmt::format("{:g} of a head's {}", rotary.share, heads.head_dim), "an even number of columns");
   }
-  if (rotary.scaling)
-    max_positions = std::min(max_positions, rotary_scaling_limit(*rotary.scaling).value_or(max_positions));
-  return rotation;
+  if (rotary.scaling && rotary_scaling_limit(*rotary.scaling)) heads.by_length = rotary;
 }
 
 // What the attention of each layer computes; `is_known`: config.json has a model_type.
@@ -176,12 +215,13 @@ void read_attention(TransformerConfig& config, const Settings& settings, const M
                                                                              attention});
     if (attention.alibi) heads.alibi_slopes = alibi_slopes(config.num_heads);
     if (attention.rotary)
-      heads.rotation = read_rotation(settings, *attention.rotary, config.head_dim, config.max_positions);
+      read_rotation(heads, settings, *attention.rotary);
     else if (rotates && !is_known)
-      heads.rotation = read_rotation(settings, layers.config->rotary, config.head_dim, config.max_positions);
+      read_rotation(heads, settings, layers.config->rotary);
     if (attention.output_gate) refuse("an output gate");
     if (attention.clip_qkv) refuse("clip_qkv");
-    if (attention.relative_bias) refuse("a relative bias");
+    if (layer.family->positions == "relative" && !attention.relative_bias)
+      refuse("a relative bias without its table");
     if (!attention.left_out.empty()) refuse(attention.left_out);
   }
   config.is_causal = config.attention.front().is_causal;
@@ -189,7 +229,11 @@ void read_attention(TransformerConfig& config, const Settings& settings, const M
 
 // Positions that a family's layers see inside attention: `inside` is their kind.
 void read_positions_inside(TransformerConfig& config, const Settings& settings, std::string_view inside) {
-  config.positions = inside == "ALiBi" ? PositionKind::alibi : PositionKind::rotary;
+  config.positions = inside == "ALiBi"      ? PositionKind::alibi
+                     : inside == "relative" ? PositionKind::relative
+                                            : PositionKind::rotary;
+  config.max_positions = most_positions;
+  if (config.positions == PositionKind::relative) return;
   config.max_positions =
       settings.whole(inside == "ALiBi" ? "seq_length" : "max_position_embeddings", 2048, most_positions);
 }
@@ -241,7 +285,9 @@ void read_named_positions(TransformerConfig& config, const Settings& settings, c
 void read_block_kind(TransformerConfig& config, const Settings& settings) {
   constexpr double most_epsilon = 1.0;
   const TransformerNames& names = *config.names;
-  config.activation = read_activation(settings, names);
+  config.activation = read_activation(settings, config);
+  for (const LmHeadNames& head : names.heads)
+    config.head_activations.push_back(read_head_activation(settings, config, head));
   config.norm = names.norm;
   config.norm_epsilon = settings.number(names.epsilon_key, names.epsilon, most_epsilon);
   const bool before = !names.final_norm.empty() && settings.flag(names.norm_before_key, true);
@@ -284,6 +330,21 @@ void refuse_other_arrays(const TransformerConfig& config, const ModelFiles& file
 
 }  // namespace
 
+AttentionLayers layers_of_text(const AttentionLayers& layers) {
+  AttentionLayers own = layers;
+  const auto is_in_encoder = [](const AttentionLayer& layer, const TransformerNames& names) {
+    const std::size_t at = layer.name.find(names.blocks);
+    return at != std::string::npos && (at == 0 || layer.name[at - 1] == '.');
+  };
+  const auto has_known_encoder = [&](const AttentionLayer& layer) {
+    const TransformerNames* const names = find_transformer_names(layer.family->name);
+    return names && names->is_encoder && is_in_encoder(layer, *names);
+  };
+  if (std::ranges::any_of(layers.layers, has_known_encoder))
+    std::erase_if(own.layers, [&](const AttentionLayer& layer) { return !has_known_encoder(layer); });
+  return own;
+}
+
 TransformerConfig read_transformer_config(const ModelFiles& files, const AttentionLayers& layers) {
   if (layers.layers.empty()) fail(files.path(), "no attention layer was recognised in this model", "", "");
   const AttentionLayer& first = layers.layers.front();
@@ -302,6 +363,7 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
   static constexpr JsonFormat format{
       .dialect = JsonDialect::python, .problem = "the encoder does not compute this", .remedy = layer_remedy};
   const Settings settings(*layers.config->settings, layers.config->where, format);
+  refuse_other_layers(settings);
   const std::string type = settings.text("model_type", "");
   config.names = find_transformer_names(first.family->name, type);
   if (!type.empty() && std::ranges::find(config.names->model_types, type) == config.names->model_types.end()) {
@@ -352,6 +414,7 @@ std::string blocks_text(const TransformerConfig& config) {
   const char* const norm = config.norm == NormKind::rms ? "RMSNorm" : "LayerNorm";
   const char* const positions = config.positions == PositionKind::rotary       ? "rotary"
                                 : config.positions == PositionKind::alibi      ? "ALiBi"
+                                : config.positions == PositionKind::relative   ? "relative"
                                 : config.positions == PositionKind::sinusoidal ? "sinusoidal"
                                 : config.positions == PositionKind::none       ? "no"
                                                                                : "learned";
@@ -366,12 +429,14 @@ std::string blocks_text(const TransformerConfig& config) {
       config.feed_forward_dim == 0
           ? "no feed-forward part"
           : fmt::format(
-                "{}{}{}", activation_name(config.activation), is_gated(*config.names) ? " gated" : "",
+                "{}{}{}", activation_name(config.activation), is_gated(config) ? " gated" : "",
                 config.chosen_experts == 0 ? "" : fmt::format(" in {} experts a token", config.chosen_experts));
-  return fmt::format("{}{}, {}{}, {} positions (at most {} tokens)", blocks,
-                     config.is_parallel ? ", both parts side by side" : "",
-                     config.has_output_projection ? "" : "no output projection, ", feed_forward, positions,
-                     config.max_positions);
+  const std::string most = config.positions == PositionKind::relative
+                               ? ""
+                               : fmt::format(" (at most {} tokens)", config.max_positions);
+  return fmt::format(
+      "{}{}, {}{}, {} positions{}", blocks, config.is_parallel ? ", both parts side by side" : "",
+      config.has_output_projection ? "" : "no output projection, ", feed_forward, positions, most);
 }
 
 }  // namespace headwise

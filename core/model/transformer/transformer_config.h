@@ -19,7 +19,7 @@ namespace headwise {
 enum class NormPlace { after, before, none };
 // Which linear maps have a bias: all; those that have one in the file; none, and one in the file is an error.
 enum class Biases { all, as_in_file, none };
-enum class PositionKind { none, learned, sinusoidal, rotary, alibi };
+enum class PositionKind { none, learned, sinusoidal, rotary, alibi, relative };
 
 // What the attention of a layer computes besides its parameters.
 struct TransformerHeads {
@@ -30,7 +30,8 @@ struct TransformerHeads {
   std::optional<double> scale = std::nullopt;  // null: 1/√D
   double softcap = 0.0;                        // c > 0: c·tanh(x/c) of a scaled score
   Rotation rotation = {};                      // of q and k by their positions; none: they are not rotated
-  LayerOptions norms = {};                     // qk_norm, its kind, offset and ε
+  LayerOptions options = {};                   // qk_norm, its kind, offset and ε; relative_bias
+  std::optional<ModelRotary> by_length = {};  // instead of rotation, where it depends on the tokens of a text
 };
 
 // gpt-oss's gate: with g = min(gate·x, limit) and u = in·x within ±limit, (u + 1)·g·σ(alpha·g).
@@ -46,11 +47,12 @@ struct TransformerConfig {
   Index word_width = 0;
   // of the first block, or of one of its experts; 0: the blocks have no feed-forward part
   Index feed_forward_dim = 0;
-  Index chosen_experts = 0;  // for each token, in blocks that have some
+  std::string_view feed_in = {}, feed_gate = {};  // of names, or its gated ones
+  Index chosen_experts = 0;                       // for each token, in blocks that have some
   bool weighs_chosen_experts = true;
   std::optional<ClampedGate> clamped_gate;
   Index vocabulary = 0;     // ids are below this
-  Index max_positions = 0;  // tokens of the longest text
+  Index max_positions = 0;  // tokens of the longest text; relative positions bound none
   bool is_causal = false;
   std::vector<TransformerHeads> attention;  // of each layer in the file
   bool has_output_projection = true;        // false: the heads side by side are the output of attention
@@ -62,6 +64,7 @@ struct TransformerConfig {
   double norm_epsilon = 0.0;
   Biases attention_biases = Biases::all, feed_forward_biases = Biases::all;
   Activation activation = Activation::gelu;
+  std::vector<Activation> head_activations;  // of each of names->heads
   PositionKind positions = PositionKind::learned;
   Index first_position = 0;  // row of the first token in the position embeddings
   // RoBERTa's pad_token_id: the position of every such token is this row, and the others count on without it.
@@ -70,9 +73,13 @@ struct TransformerConfig {
   std::optional<bool> tie_word_embeddings;
 };
 
-// Throws Error(input), one sentence: no config.json, a family whose blocks are not known here, a model_type
-// or a setting that would be computed differently, layers of several kinds, arrays that are missing or have
-// the wrong shape. Reads no arrays.
+// Those that a text goes through: of a model with an encoder whose blocks are known here, the encoder's; else
+// all.
+AttentionLayers layers_of_text(const AttentionLayers& layers);
+
+// Of layers_of_text. Throws Error(input), one sentence: no config.json, a family whose blocks are not known
+// here, a model_type or a setting that would be computed differently, layers of several kinds, arrays that
+// are missing or have the wrong shape. Reads no arrays.
 TransformerConfig read_transformer_config(const ModelFiles& files, const AttentionLayers& layers);
 
 // What the token predicted at a position is: the next one; the one in this place (masked-word models); the

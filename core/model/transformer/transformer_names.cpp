@@ -22,6 +22,11 @@ constexpr FieldWord<Names> name_words[]{
     {"token_type_embeddings", field<&Names::token_type_embeddings>},
     {"embedding_norm", field<&Names::embedding_norm>},
     {"embedding_projection", field<&Names::embedding_projection>},
+    {"shared_embeddings", field<&Names::shared_embeddings>}, {"encoder", field<&Names::is_encoder>},
+    {"attention_in_block", field<&Names::attention_in_block>},
+    {"first_without_norm", field<&Names::first_without_norm>},
+    {"gated_feed_in", field<&Names::gated_feed_in>}, {"gated_feed_gate", field<&Names::gated_feed_gate>},
+    {"feed_forward_kind_key", field<&Names::feed_forward_kind_key>},
     {"first_projection", field<&Names::first_projection>}, {"last_projection", field<&Names::last_projection>},
     {"final_norm", field<&Names::final_norm>}, {"attention_norm", field<&Names::attention_norm>},
     {"feed_forward_norm", field<&Names::feed_forward_norm>}, {"feed_in", field<&Names::feed_in>},
@@ -62,11 +67,10 @@ constexpr FieldWord<Names> name_words[]{
     {"silu", chosen<&Names::activation, Activation::silu>}};
 // clang-format on
 
-constexpr FieldWord<LmHeadNames> head_words[]{{"dense", field<&LmHeadNames::dense>},
-                                              {"norm", field<&LmHeadNames::norm>},
-                                              {"decoder", field<&LmHeadNames::decoder>},
-                                              {"bias", field<&LmHeadNames::bias>},
-                                              {"gelu", field<&LmHeadNames::is_gelu>}};
+constexpr FieldWord<LmHeadNames> head_words[]{
+    {"dense", field<&LmHeadNames::dense>},     {"norm", field<&LmHeadNames::norm>},
+    {"decoder", field<&LmHeadNames::decoder>}, {"bias", field<&LmHeadNames::bias>},
+    {"gelu", field<&LmHeadNames::is_gelu>},    {"activation_key", field<&LmHeadNames::activation_key>}};
 
 std::vector<TransformerNames> read_families() {
   constexpr std::string_view file = "transformers.txt";
@@ -118,6 +122,13 @@ const TransformerNames* find_transformer_names(std::string_view family, std::str
     if (!first) first = &names;
   }
   return first;
+}
+
+std::string words_name(const TransformerNames& names, const ModelFiles& files, const std::string& root) {
+  if (!names.shared_embeddings.empty())
+    if (const std::string shared = root + std::string(names.shared_embeddings); files.find(shared))
+      return shared;
+  return root + std::string(names.word_embeddings);
 }
 
 std::string find_under_root(const ModelFiles& files, const std::string& root, std::string_view name) {

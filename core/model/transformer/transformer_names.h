@@ -25,6 +25,8 @@ struct LmHeadNames {
   std::string_view decoder = {};  // (V,E) if it is not the word embeddings
   std::string_view bias = {};     // (V); may be missing
   bool is_gelu = false;           // its activation, whatever config.json says for the blocks
+  // Key of config.json: its activation, GELU if there is none. No key: that of the blocks.
+  std::string_view activation_key = {};
 };
 
 struct TransformerNames {
@@ -32,10 +34,15 @@ struct TransformerNames {
   std::string_view name = {};    // of the row: a family may have several, for different model_types
   std::vector<std::string_view> model_types;  // of config.json, those computed as described here
   std::string_view blocks = {};               // block 3 is root + blocks + "3."
+  // Between a block's name and that of its attention layer: ".layer.0" (T5); empty: they have one name.
+  std::string_view attention_in_block = {};
+  // A text goes through the layers of these blocks alone: the others are a decoder's (T5).
+  bool is_encoder = false;
   // After the root. Empty: the family has none.
   // The projection exists if the embeddings have a width of their own.
   std::string_view word_embeddings = {}, position_embeddings = {}, token_type_embeddings = {},
                    embedding_norm = {};
+  std::string_view shared_embeddings = {};  // of the encoder and the decoder: used if the file has it (T5)
   std::string_view embedding_projection = {};
   // OPT's: from the width of the token embeddings alone, before positions are added; and back to it,
   // after the final norm.
@@ -43,9 +50,12 @@ struct TransformerNames {
   std::string_view final_norm = {};
   // After the block's name.
   std::string_view attention_norm = {}, feed_forward_norm = {};
+  bool first_without_norm = false;  // block 0 has no attention_norm (ModernBERT)
   // Of what a part of the block gives, before it is added (Gemma 2; in OLMo 2 there are no others).
   std::string_view attention_output_norm = {}, feed_forward_output_norm = {};
   std::string_view feed_in = {}, feed_gate = {}, feed_out = {};
+  // Instead of feed_in and feed_gate, in files without that feed_in (T5 1.1, mT5)
+  std::string_view gated_feed_in = {}, gated_feed_gate = {};
   // Experts, in blocks whose file has this router; of expert 3, after experts + "3.". joined_experts: the
   // arrays of all experts in one, as gpt-oss has them.
   std::string_view router = {}, experts = {}, expert_in = {}, expert_gate = {}, expert_out = {};
@@ -67,6 +77,7 @@ struct TransformerNames {
   std::string_view epsilon_key = {};
   double epsilon = 1e-5;
   Activation activation = Activation::gelu;
+  std::string_view feed_forward_kind_key = {};  // "relu", "gated-gelu" …: the activation, and whether there is a gate
   bool ties_words = true;
   std::string_view bias_key = {}, attention_bias_key = {};  // false: no linear map (of attention) has one
   std::string_view norm_before_key = {};                    // false: post-norm blocks, and no final norm
@@ -84,7 +95,7 @@ struct TransformerNames {
   // core/train/train_model.h: position_embedding_type is one of its words, no array has another name, and a
   // prediction is the answer of a task.
   bool is_of_training = false;
-  std::vector<LmHeadNames> heads;         // the first one present is used
+  std::vector<LmHeadNames> heads;         // the first one present is used; none: the family predicts no words
   std::vector<std::string_view> buffers;  // endings of arrays in a block that are not parameters
 };
 
@@ -93,6 +104,9 @@ std::span<const TransformerNames> transformer_names();
 // The row of the family for this model_type, or its first; null: nothing is known about the rest of its
 // models.
 const TransformerNames* find_transformer_names(std::string_view family, std::string_view model_type = {});
+
+// The word embeddings' array: root + its name, or the shared one.
+std::string words_name(const TransformerNames& names, const ModelFiles& files, const std::string& root);
 
 // The shortest of "module.bert." + name, "module." + name, name that is an array of the model;
 // empty if there is none.

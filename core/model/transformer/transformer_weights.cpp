@@ -132,8 +132,10 @@ Rows normalised(const Normalisation& norm, const Rows& x) {
   return y;
 }
 
-std::string in_block(const AttentionLayer& layer, std::string_view name) {
-  return fmt::format("{}.{}", layer.name, name);
+std::string in_block(const TransformerConfig& config, const AttentionLayer& layer, std::string_view name) {
+  std::string_view block = layer.name;
+  block.remove_suffix(config.names->attention_in_block.size());
+  return fmt::format("{}.{}", block, name);
 }
 
 std::vector<Index> stored_sizes(Index out, Index in, bool conv1d) {

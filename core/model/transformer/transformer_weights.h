@@ -115,8 +115,8 @@ struct Normalisation {
 
 Rows normalised(const Normalisation& norm, const Rows& x);
 
-// "encoder.layer.0.output.dense.", from a layer and a name of its block.
-std::string in_block(const AttentionLayer& layer, std::string_view name);
+// "encoder.layer.0.output.dense.", from a block's layer and a name of the block.
+std::string in_block(const TransformerConfig& config, const AttentionLayer& layer, std::string_view name);
 
 // How a linear map is stored, and whether it has a bias.
 std::vector<Index> stored_sizes(Index out, Index in, bool conv1d);

@@ -49,7 +49,8 @@ void check_every_layer(const std::string& path, const std::string& text) {
   for (Index layer = 0; layer < transformer.config().num_layers; ++layer) {
     CAPTURE(layer);
     const auto at = static_cast<std::size_t>(layer);
-    const ScenarioInputs inputs = make_scenario_inputs(text_scenario(path, layer, text), DType::f32);
+    const ScenarioInputs inputs =
+        make_scenario_inputs(text_scenario(path, transformer.first_layer() + layer, text), DType::f32);
     REQUIRE(inputs.model_input);
     CHECK(inputs.model_input->layer == layer);
     CHECK(inputs.labels.query == read.labels);
@@ -74,9 +75,9 @@ TEST_CASE("a text given to a layer of a model is traced as the model itself comp
   check_every_layer(own_models + "sentences",
                     "the animal did not cross the street because it was too tired .");
   check_every_layer(own_models + "copycat", "garden river lamp apple violin garden river lamp");
-  for (const char* name :
-       {"bert", "bert_without_words", "roberta", "distilbert", "gpt2", "llama", "mistral", "qwen2",
-        "gpt_neox", "gpt_neox_serial", "opt", "opt_post", "bloom", "phi3", "qwen3"}) {
+  for (const char* name : {"bert", "bert_without_words", "roberta", "distilbert", "gpt2", "llama", "mistral",
+                           "qwen2", "gpt_neox", "gpt_neox_serial", "opt", "opt_post", "bloom", "phi3",
+                           "qwen3", "modernbert", "t5", "umt5"}) {
     const TemporaryFolder folder;
     check_every_layer(with_words(folder, name), "w3 w17 w4 w4 w39 w21 w8");
   }
@@ -90,6 +91,17 @@ TEST_CASE("a model whose scores are not scaled is traced as it computes them") {
   folder.with_file("config.json", config);
   CHECK(TextModel::open(path)->transformer()->config().attention.front().scale == 1.0);
   check_every_layer(path, "w3 w17 w4 w4 w39 w21 w8");
+}
+
+TEST_CASE("a text does not reach a decoder's layers, and a note says which it goes through") {
+  const TemporaryFolder folder;
+  const std::string path = with_words(folder, "t5");
+  for (const Index layer : {0, 1}) {
+    const ScenarioInputs inputs = make_scenario_inputs(text_scenario(path, layer, "w3 w4"), DType::f32);
+    CHECK_FALSE(inputs.model_input);
+    REQUIRE_FALSE(inputs.notes.empty());
+    CHECK_CONTAINS(inputs.notes[0], "it goes through the encoder, layers 2 to 3");
+  }
 }
 
 TEST_CASE("a head muted in the scenario is the head muted in the model") {

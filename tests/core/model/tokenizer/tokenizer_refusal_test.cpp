@@ -57,6 +57,17 @@ const std::string sentence_piece =
     R"("model":{"type":"BPE","unk_token":"<unk>","fuse_unk":true,"byte_fallback":true,)"
     R"("vocab":{"<unk>":0,"<0xC3>":1,"<0xA9>":2,"▁":3,"a":4,"▁a":5},"merges":["▁ a"]}})";
 
+const std::string unigram =
+    R"({"added_tokens":[{"id":1,"content":"</s>","special":true}],"normalizer":{"type":"Sequence","normalizers":)"
+    // maps "b" to "cc": three units and a text
+    R"([{"type":"Precompiled","precompiled_charsmap":"DAAAAACMAQBiDQAAAAAAgGNjAA=="},{"type":"Replace","pattern":{"Regex":" {2,}"},)"
+    R"("content":" "},{"type":"Lowercase"}]},"pre_tokenizer":{"type":"Sequence","pretokenizers":)"
+    R"([{"type":"WhitespaceSplit"},{"type":"Metaspace","replacement":"▁","prepend_scheme":"always","split":true}]},)"
+    R"("post_processor":{"type":"TemplateProcessing","single":[{"Sequence":{"id":"A"}},{"SpecialToken":{"id":"</s>"}}],)"
+    R"("special_tokens":{"</s>":{"ids":[1]}}},"decoder":{"type":"Metaspace","prepend_scheme":"always"},)"
+    R"("model":{"type":"Unigram","unk_id":0,"byte_fallback":false,"vocab":[["<unk>",0.0],["</s>",0.0],["▁",-3.5],)"
+    R"(["a",-2],["▁a",-1.25],["cc",-4.0]]}})";
+
 // With `from` replaced by `to`.
 std::string with(std::string json, const std::string& from, const std::string& to) {
   const std::size_t at = json.find(from);
@@ -90,6 +101,7 @@ TEST_CASE("the small files that the refusals vary are themselves taken") {
   CHECK(ids_in(with(bpe, R"("a b")", R"(["a","b"])"), "ab") == Ids{2});
   CHECK(ids_in(with(bpe, R"("type":"BPE",)", ""), "ab") == Ids{2});
   CHECK(ids_in(sentence_piece, "a éxy") == Ids{5, 3, 1, 2, 0});
+  CHECK(ids_in(unigram, "A  ba") == Ids{4, 2, 5, 3, 1});
 }
 
 TEST_CASE("a list of words is split at white space or into characters, and other ways are named") {
@@ -120,8 +132,6 @@ TEST_CASE("a list of words is split at white space or into characters, and other
 }
 
 TEST_CASE("other kinds of tokenizers are named") {
-  refused(R"({"model":{"type":"Unigram","unk_id":0,"vocab":[["<unk>",0.0],["a",-1.5]]}})", "Unigram");
-  refused(R"({"model":{"unk_id":0,"vocab":[["<unk>",0.0]]}})", "Unigram");
   refused(R"({"model":{"type":"WordLevel","vocab":{"a":0}}})", "WordLevel");
   refused(R"({"model":{"vocab":{"a":0}}})", "WordLevel");
   check_each_refused(
@@ -140,6 +150,66 @@ TEST_CASE("other kinds of tokenizers are named") {
        {sentence_piece, R"(tokenizer":null)", R"(tokenizer":{"type":"Metaspace","split":false})", "twice"},
        {sentence_piece, R"("type":"Sequence","normalizers")", R"("type":"Odd","normalizers")", "Odd"},
        {sentence_piece, R"("unk_token":"<unk>")", R"("unk_token":"<no>")", "unk_token"}});
+}
+
+TEST_CASE("a damaged vocabulary of pieces and scores is refused by its entry") {
+  const std::string first = R"(["<unk>",0.0])", entry = "entry 0 of the vocabulary is damaged: got ";
+  const std::string list = unigram.substr(unigram.find(R"("vocab":)"), std::string::npos);
+  check_each_refused({{unigram, first, R"(["<unk>",NaN])", entry + "NaN"},
+                      {unigram, first, R"(["<unk>",-Infinity])", entry + "-Infinity"},
+                      {unigram, first, R"(["<unk>"])", entry + "1 parts"},
+                      {unigram, first, R"([0.0,"<unk>"])", entry + "a number"},
+                      {unigram, first, R"(["<unk>",0.0,1.0])", entry + "a number"},
+                      {unigram, first, R"(["<unk>","0"])", entry + "a string"},
+                      {unigram, first, R"(["<unk>",null])", entry + "null"},
+                      {unigram, first, R"(["<unk>",[0.0]])", entry + "a list"},
+                      {unigram, first, R"("<unk>")", entry + "a string"},
+                      {unigram, first, R"({"<unk>":0})", entry},
+                      {unigram, first, "[]", entry + "0 parts"},
+                      {unigram, first, R"(["",0.0])", "piece 0 of the vocabulary is damaged: got 0 bytes"},
+                      {unigram, first, R"([")" + std::string(1025, 'x') + R"(",0.0])", "1025 bytes"},
+                      {unigram, first, "[\"\xFF\",0.0]", "not JSON"},
+                      {unigram, R"(["a",-2])", R"(["</s>",-2])", "twice"},
+                      {unigram, list, R"("vocab":[]}})", "no vocabulary of pieces and scores"},
+                      {unigram, list, R"("vocab":{"a":0}}})", "no vocabulary of pieces and scores"},
+                      {unigram, R"("unk_id":0)", R"("unk_id":6)", "unk_id"},
+                      {unigram, R"("unk_id":0)", R"("unk_id":-1)", "unk_id"},
+                      {unigram, R"("unk_id":0)", R"("unk_id":"<unk>")", "unk_id"}});
+  refused(with(bpe, R"({"a":0,"b":1,"ab":2})", R"([["a",0],["b",1],["ab",2]])"), "no vocabulary");
+  // Without an unk_id it is known which characters have no piece.
+  const Tokenizer without = tokenizer_from_json(with(unigram, R"("unk_id":0)", R"("unk_id":null)"), where);
+  const std::vector<EncodedToken> tokens = without.encode("a x");
+  REQUIRE(tokens.size() == 4);
+  CHECK((tokens[2].id == no_token && tokens[2].unknown && tokens[2].begin == 2 && tokens[2].end == 3));
+}
+
+TEST_CASE("a damaged map of characters is refused, and so is a normalizer that is not computed") {
+  const std::string map = "DAAAAACMAQBiDQAAAAAAgGNjAA==";
+  const auto other_map = [&](const std::string& text) { return with(unigram, map, text); };
+  const std::string damaged = "this map of characters is damaged: got ";
+  refused(other_map(""), damaged + "0 bytes");
+  refused(other_map("AAA"), damaged + "no base64");
+  refused(other_map("AA*="), damaged + "no base64");
+  refused(other_map("DAAAAACMAQBiAAAA"), damaged + "12 bytes of a double array in 12");
+  refused(other_map("DAAAAACMAQBiDQAAAAAAgA=="), damaged + "a text at byte 0 of 0");
+  refused(other_map("DAAAAACMAQBiDQAAAAAAgGNj"), damaged + "texts that are cut");
+  refused(other_map("DAAAAACMAQBiDQAAAAAAgP8A"), damaged + "a text that is not UTF-8");
+  refused(other_map("DAAAAACMAQBiDQAACQAAgGNjAA=="), damaged + "a text at byte 9 of 3");
+  CHECK(ids_in(other_map("DAAAAACMAQBi/T8AAAAAgGNjAA=="), "a b") ==
+        std::vector<TokenId>{4, 2, 0, 1});  // leads nowhere
+  check_each_refused(
+      {{unigram, R"("type":"Lowercase")", R"("type":"Nmt")", "this normalizer is not computed: got Nmt"},
+       {unigram, R"("Regex":" {2,}")", R"("Regex":"\\s+")", "\\s+"},
+       {unigram, R"("content":" ")", R"("content":")" + std::string(65, 'x') + "\"", "65 bytes"},
+       {unigram, R"("type":"WhitespaceSplit")", R"("type":"Punctuation")", "Punctuation"},
+       {unigram, R"("type":"WhitespaceSplit")", R"("type":"Metaspace")", "behind another"},
+       {unigram, R"("decoder":{"type":"Metaspace")", R"("decoder":{"type":"CTC")", "CTC"}});
+  const std::string long_one =
+      R"("pattern":{"String":"a"},"content":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")";
+  const Tokenizer growing =
+      tokenizer_from_json(with(unigram, R"("pattern":{"Regex":" {2,}"},"content":" ")", long_one), where);
+  CHECK(growing.encode("a").size() == 41);
+  check_refused([&] { growing.encode(std::string(5000, 'a')); }, where, "makes the text too long");
 }
 
 TEST_CASE("a regular expression that is not known is named") {
@@ -191,7 +261,7 @@ TEST_CASE("what stands twice is refused") {
 
 TEST_CASE("JSON that is deep, or of many settings, ends soon") {
   refused(std::string(100'000, '['), "nested");
-  refused(R"({"model":{"vocab":)" + std::string(100'000, '['), "nested");
+  refused(R"({"model":{"merges":[],"vocab":)" + std::string(100'000, '['), "a list");
   std::string many = "{\"x\":[0";
   for (int i = 0; i < 1'000'001; ++i) many += ",0";
   refused(many + "]}", "million");
@@ -203,13 +273,15 @@ TEST_CASE("every beginning and thousands of changes of a tokenizer.json are read
     try {
       const Tokenizer tokenizer = tokenizer_from_json(json, where);
       const std::vector<EncodedToken> tokens = tokenizer.encode("The ab <|end|> [CLS] a");
-      tokenizer.decode(ids_of(tokens));
+      std::vector<TokenId> ids = ids_of(tokens);
+      std::erase(ids, no_token);
+      tokenizer.decode(ids);
       ++taken;
     } catch (const Error& error) {
       check_line(error, where);
     }
   };
-  for (const std::string& json : {bpe, word_piece, sentence_piece}) {
+  for (const std::string& json : {bpe, word_piece, sentence_piece, unigram}) {
     for (std::size_t length = 0; length < json.size(); ++length) refused(json.substr(0, length));
     for (std::size_t at = 0; at < json.size(); ++at) {
       for (const int flip : {0x01, 0x10, 0x80, 0xFF}) {

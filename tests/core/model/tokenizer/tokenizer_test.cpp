@@ -213,7 +213,7 @@ TEST_CASE("WordPiece and WordLevel say which bytes of the text each token stands
   for (const char* name : golden_tokenizers) {
     CAPTURE(name);
     const Tokenizer tokenizer = load_tokenizer(golden_tokenizer_path(name));
-    if (tokenizer.kind().ends_with("BPE")) continue;
+    if (tokenizer.kind().ends_with("BPE") || tokenizer.kind().ends_with("Unigram")) continue;
     for (const TokenizerCase& expected : tokenizer_cases(name)) {
       CAPTURE(expected.text);
       const std::vector<EncodedToken> tokens = tokenizer.encode(expected.text);

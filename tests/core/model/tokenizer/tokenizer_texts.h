@@ -30,7 +30,11 @@ inline constexpr std::array golden_tokenizers{"bert_uncased_json",
                                               "metaspace_first_json",
                                               "metaspace_always_json",
                                               "word_level_json",
-                                              "characters_json"};
+                                              "characters_json",
+                                              "t5_json",
+                                              "xlm_roberta_json",
+                                              "albert_json",
+                                              "unigram_bytes_json"};
 
 struct TokenizerCase {
   std::string text;

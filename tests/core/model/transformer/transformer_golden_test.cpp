@@ -18,13 +18,13 @@ using namespace headwise::test;
 namespace {
 
 const std::string folder_of_golden = HEADWISE_SOURCE_DIR "/tests/golden/models/";
-constexpr std::array small_models{"bert", "bert_without_words", "roberta", "distilbert", "electra", "gpt2",
-                                  "llama", "mistral", "qwen2", "gpt_neox", "gpt_neox_serial", "opt",
-                                  "opt_post", "bloom", "phi3", "qwen3",
-                                  // by transformers itself
-                                  "granite", "gemma", "gemma2", "gemma3_text", "olmo2", "exaone4", "smollm3",
-                                  "cohere", "cohere2", "glm", "glm4", "stablelm", "stablelm_parallel", "arcee",
-                                  "nemotron", "starcoder2", "phi", "mixtral", "qwen3_moe", "gpt_oss", "gptj"};
+constexpr std::array small_models{
+    "bert", "bert_without_words", "roberta", "distilbert", "electra", "gpt2", "llama", "mistral", "qwen2",
+    "gpt_neox", "gpt_neox_serial", "opt", "opt_post", "bloom", "phi3", "qwen3",
+    // by transformers itself
+    "granite", "gemma", "gemma2", "gemma3_text", "olmo2", "exaone4", "smollm3", "cohere", "cohere2", "glm",
+    "glm4", "stablelm", "stablelm_parallel", "arcee", "nemotron", "starcoder2", "phi", "mixtral", "qwen3_moe",
+    "gpt_oss", "gptj", "modernbert", "t5", "umt5"};
 const std::string models_of_ours = HEADWISE_SOURCE_DIR "/assets/models/";
 
 std::shared_ptr<const Transformer> transformer_of(const std::string& path) {
@@ -119,7 +119,11 @@ TEST_CASE("what config.json leaves out of a block's kind is as in most models of
       {"gpt_neox", {"hidden_act", "use_parallel_residual", "rotary_emb_base", "layer_norm_eps"}},
       {"opt",
        {"do_layer_norm_before", "_remove_final_layer_norm", "activation_function", "enable_bias",
-        "layer_norm_elementwise_affine", "word_embed_proj_dim"}}};
+        "layer_norm_elementwise_affine", "word_embed_proj_dim"}},
+      {"modernbert",
+       {"layer_types", "rope_parameters", "norm_eps", "hidden_activation", "classifier_activation"}},
+      {"t5", {"feed_forward_proj", "layer_norm_epsilon"}},
+      {"umt5", {"feed_forward_proj"}}};
   for (const auto& [name, keys] : usual) {
     CAPTURE(name);
     const TemporaryFolder folder;
@@ -136,6 +140,70 @@ TEST_CASE("what config.json leaves out of a block's kind is as in most models of
   CHECK(identical(*pass.last_hidden, *pass.hidden_states.back()));
 }
 
+TEST_CASE("files from before rope_parameters give each kind of layer its base under other keys") {
+  const auto rotations = [](const std::string& name, const std::function<void(nlohmann::json&)>& change) {
+    const TemporaryFolder folder;
+    auto config = nlohmann::json::parse(content_of(folder_of_golden + name + "/config.json"));
+    change(config);
+    folder.with_file("config.json", config.dump());
+    folder.with_file("model.safetensors", content_of(folder_of_golden + name + "/model.safetensors"));
+    std::vector<double> second;  // of each layer, the frequency of the second pair
+    for (const TransformerHeads& heads : transformer_of(folder.file(""))->config().attention)
+      second.push_back(heads.rotation.inverse_frequencies.at(1));
+    return second;
+  };
+  const auto older = [&](const std::string& name, const nlohmann::json& with) {
+    return rotations(name, [&](nlohmann::json& config) {
+      config.erase("rope_parameters");
+      config.update(with);
+    });
+  };
+  const auto at = [](double base) { return doctest::Approx(std::pow(base, -0.5)); };
+  const auto modernbert = older("modernbert", {{"global_rope_theta", 4e4}, {"local_rope_theta", 900.0}});
+  CHECK((modernbert[0] == at(4e4) && modernbert[1] == at(900.0)));
+  const auto null_base = older("modernbert", {{"global_rope_theta", 4e4}, {"local_rope_theta", nullptr}});
+  CHECK((null_base[0] == at(4e4) && null_base[1] == at(4e4)));
+  const nlohmann::json scaling{{"rope_type", "linear"}, {"factor", 8.0}};
+  const auto gemma =
+      older("gemma3_text", {{"rope_theta", 1e6}, {"rope_local_base_freq", 100.0}, {"rope_scaling", scaling}});
+  CHECK((gemma[0] == at(100.0) && gemma[1] == doctest::Approx(1e-3 / 8.0)));  // the first has a window
+  const auto usual = older("gemma3_text", nlohmann::json::object());
+  CHECK((usual[0] == at(1e4) && usual[1] == at(1e6)));
+  // Every so many layers see everything, where layer_types does not say it.
+  const auto pattern = older("gemma3_text", {{"layer_types", nullptr}, {"sliding_window_pattern", 2}});
+  CHECK(pattern == usual);
+}
+
+TEST_CASE("a model with longrope rotates a text by the factors for its length") {
+  const nlohmann::json small{1.0, 1.5}, large{2.0, 3.0};
+  const auto last = [](const nlohmann::json& short_factor, const nlohmann::json& long_factor,
+                       std::size_t length) {
+    const TemporaryFolder folder;
+    auto config = nlohmann::json::parse(content_of(folder_of_golden + "phi3/config.json"));
+    config.erase("partial_rotary_factor");
+    config["original_max_position_embeddings"] = 4;
+    config["rope_scaling"] = {
+        {"type", "longrope"}, {"short_factor", short_factor}, {"long_factor", long_factor}};
+    folder.with_file("config.json", config.dump());
+    folder.with_file("model.safetensors", content_of(folder_of_golden + "phi3/model.safetensors"));
+    const std::vector<TokenId> ids{3, 17, 4, 4, 39, 21, 8};
+    return transformer_of(folder.file(""))->run(std::span(ids).first(length)).last_hidden;
+  };
+  CHECK(identical(*last(small, large, 4), *last(small, small, 4)));
+  CHECK(identical(*last(small, large, 5), *last(large, large, 5)));
+  CHECK(relative_difference(*last(small, large, 7), *last(small, small, 7)) > 1e-4);
+}
+
+TEST_CASE("a text goes through the encoder of a file that has a decoder too, wherever its layers stand") {
+  const std::shared_ptr<const Transformer> transformer = transformer_of(folder_of_golden + "t5");
+  CHECK(transformer->first_layer() == 2);
+  CHECK(transformer->config().num_layers == 2);
+  CHECK(transformer_of(folder_of_golden + "llama")->first_layer() == 0);
+  CHECK_CONTAINS(transformer->no_words(), "an encoder predicts no words");
+  CHECK_CONTAINS(blocks_text(transformer->config()), "pre-RMSNorm blocks, ReLU, relative positions");
+  CHECK_CONTAINS(blocks_text(transformer_of(folder_of_golden + "umt5")->config()), "GELU (tanh) gated");
+}
+
 TEST_CASE("a head turned off by its gain is a head whose output is taken away") {
   const std::shared_ptr<const Transformer> transformer = transformer_of(models_of_ours + "sentences");
   const std::vector<TokenId> ids = golden_ids(golden_arrays(folder_of_golden + "sentences.npz"), "0.ids");
@@ -150,8 +218,8 @@ TEST_CASE("a head turned off by its gain is a head whose output is taken away") 
 }
 
 TEST_CASE("the numbers do not depend on how much of the weights is kept") {
-  for (const std::string& folder :
-       {models_of_ours + "sentences", folder_of_golden + "qwen2", folder_of_golden + "gpt2"}) {
+  for (const std::string& folder : {models_of_ours + "sentences", folder_of_golden + "qwen2",
+                                    folder_of_golden + "gpt2", folder_of_golden + "modernbert"}) {
     CAPTURE(folder);
     const std::shared_ptr<const Transformer> whole = transformer_of(folder);
     const std::vector<TokenId> ids{3, 17, 4, 4, 39, 21, 8};

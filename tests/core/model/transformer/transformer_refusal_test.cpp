@@ -64,15 +64,16 @@ void check_contains(const std::string& line, const std::string& part) {
 
 TEST_CASE("a small model opens as it is, and not with any of its arrays missing or of another shape") {
   for (const std::string name :
-       {"bert",     "roberta",  "electra",         "distilbert", "gpt2",     "llama",
-        "qwen2",    "gpt_neox", "gpt_neox_serial", "opt",        "opt_post", "bloom",
-        "phi3",     "gemma2",   "olmo2",           "cohere",     "glm4",     "stablelm_parallel",
-        "nemotron", "gptj",     "mixtral",         "gpt_oss"}) {
+       {"bert",     "roberta",  "electra",         "distilbert", "gpt2",      "llama",
+        "qwen2",    "gpt_neox", "gpt_neox_serial", "opt",        "opt_post",  "bloom",
+        "phi3",     "gemma2",   "olmo2",           "cohere",     "glm4",      "stablelm_parallel",
+        "nemotron", "gptj",     "mixtral",         "gpt_oss",    "modernbert"}) {
     CAPTURE(name);
     const auto shapes = shapes_of(name);
     const std::string config = config_of(name).dump();
     const bool takes_biases_as_they_are = name == "qwen2" || name == "glm4" || name == "nemotron" ||
-                                          name == "gptj" || name == "gpt_oss" || name.starts_with("stablelm");
+                                          name == "gptj" || name == "gpt_oss" || name == "modernbert" ||
+                                          name.starts_with("stablelm");
     CHECK(refusal(shapes, config) == "");
     for (const auto& [array, sizes] : shapes) {
       CAPTURE(array);
@@ -167,8 +168,10 @@ TEST_CASE("settings of config.json that are computed otherwise are named with th
 
 TEST_CASE(
     "experts are refused that a router does not choose among, or that are chosen more often than there are") {
-  check_contains(refusal_of_config("mixtral", "num_experts_per_tok", 4), "num_experts_per_tok = 4");
-  check_contains(refusal_of_config("mixtral", "num_experts_per_tok", nullptr), "num_experts_per_tok = 0");
+  check_contains(refusal_of_config("mixtral", "num_experts_per_tok", 4),
+                 "more experts are chosen for a token than there are: got num_experts_per_tok = 4");
+  check_contains(refusal_of_config("mixtral", "num_experts_per_tok", nullptr),
+                 "no experts are chosen for a token: got num_experts_per_tok = 0");
   CHECK(refusal_of_config("mixtral", "num_experts_per_tok", 3) == "");
   auto shapes = shapes_of("gpt_oss");
   shapes["model.layers.0.mlp.router.weight"] = {4, 16};
@@ -179,6 +182,38 @@ TEST_CASE(
   check_contains(refusal(shapes, config_of("mixtral").dump()), "block_sparse_moe.experts.2.w3.weight");
   shapes["model.layers.1.block_sparse_moe.experts.3.w3.weight"] = {28, 16};
   check_contains(refusal(shapes, config_of("mixtral").dump()), "block_sparse_moe.experts.2.w3.weight");
+}
+
+TEST_CASE("an encoder whose arrays or settings do not fit is named") {
+  const std::string whole = "an encoder predicts no words";
+  for (const std::string name : {"t5", "umt5"}) {
+    const auto shapes = shapes_of(name);
+    const std::string config = config_of(name).dump();
+    check_contains(refusal(shapes, config), whole);
+    for (const auto& [array, sizes] : shapes) {
+      if (!array.starts_with("encoder") && array != "shared.weight") continue;
+      CAPTURE(array);
+      auto changed = shapes;
+      changed[array].back() += 1;
+      CHECK(refusal(changed, config).find(whole) == std::string::npos);
+      if (array.find("block.1.layer.0.SelfAttention.relative") != std::string::npos)
+        continue;  // block 0 lends it
+      changed.erase(array);
+      CHECK(refusal(changed, config).find(whole) == std::string::npos);
+    }
+  }
+  check_contains(refusal_of_config("t5", "feed_forward_proj", "gated-gelu"), "no gate: the file has none");
+  check_contains(refusal_of_config("umt5", "feed_forward_proj", "relu"), "the file has a gate");
+  check_contains(refusal_of_config("umt5", "feed_forward_proj", "gated-mish"), "mish");
+  check_contains(refusal_of_config("umt5", "feed_forward_proj", "gated-silu"), whole);
+  check_contains(refusal_of_config("t5", "model_type", "udop"), "udop");
+  check_contains(refusal_of_config("modernbert", "classifier_activation", "mish"), "mish");
+  // Half of a file with two stacks: the encoder alone, under either name of the embeddings.
+  auto shapes = shapes_of("t5");
+  std::erase_if(shapes, [](const auto& array) { return array.first.starts_with("decoder"); });
+  check_contains(refusal(shapes, config_of("t5").dump()), whole);
+  shapes["encoder.embed_tokens.weight"] = shapes.extract("shared.weight").mapped();
+  check_contains(refusal(shapes, config_of("t5").dump()), whole);
 }
 
 TEST_CASE("blocks beyond those that config.json counts are no part of the model") {
