@@ -73,6 +73,13 @@ bool changed_is_worse(const ComparedRuns& runs) {
 
 namespace {
 
+// The sink has clearly taken from a habit of which less than this share is left.
+constexpr double less_weight = 0.75;
+// A head that is open by less than this is as good as silent.
+constexpr double nearly_closed = 0.1;
+// A bias that is clearly above the others: a score that is 1 larger has e times the weight.
+constexpr double clear_bias = 1.0;
+
 Sentences scale(const ComparedRuns& runs) {
   const double root = std::sqrt(static_cast<double>(head_width_of(runs.changed.settings.model)));
   Sentences sentences{
@@ -107,6 +114,75 @@ Sentences length_of_rows(const ComparedRuns& runs) {
   return sentences;
 }
 
+// "0.31 on average, and most with 0.62 in head 1.3"
+std::string mean_and_most(const TrainingOutcome& of, std::optional<double> TrainedHabits::*habit) {
+  double sum = 0.0;
+  std::size_t heads = 0;
+  for (const auto& layer : of.habits)
+    for (const TrainedHabits& head : layer) {
+      sum += (head.*habit).value_or(0.0);
+      ++heads;
+    }
+  const StrongestHead most = strongest(of, {habit, ""});
+  return fmt::format("{:.2f} on average, and most with {:.2f} in head {}",
+                     sum / static_cast<double>(std::max<std::size_t>(heads, 1)), most.value, most.name());
+}
+
+Sentences rest(const ComparedRuns& runs) {
+  const auto first = [](const TrainingOutcome& of) {
+    return strongest(of, {&TrainedHabits::first_token, ""}).value;
+  };
+  const double before = first(runs.as_it_is), after = first(runs.changed);
+  Sentences sentences{fmt::format("A head need not spend all of its weight on tokens: its sink takes {}.",
+                                  mean_and_most(runs.changed, &TrainedHabits::sink)),
+                      fmt::format("The first token gets {} {}, and {} without the change.",
+                                  mean_and_most(runs.changed, &TrainedHabits::first_token), runs.with,
+                                  mean_and_most(runs.as_it_is, &TrainedHabits::first_token))};
+  if (before < least_habit)
+    sentences.push_back(
+        "Without the change no head rests on the first token in this task, so there was nothing to take from "
+        "it.");
+  else if (after < least_habit)
+    sentences.push_back("No head rests on the first token any more.");
+  else if (after < less_weight * before)
+    sentences.push_back("The head that rests most on the first token does so less than before.");
+  else
+    sentences.push_back(
+        "A head goes on resting on the first token: it may need that token, or not need the sink.");
+  add_habits(runs, sentences);
+  return sentences;
+}
+
+Sentences gates(const ComparedRuns& runs) {
+  Sentences sentences{parameters_of(runs)};
+  StrongestHead open, closed, varied;
+  closed.value = 1.0;
+  for (std::size_t layer = 0; layer < runs.changed.gates.size(); ++layer)
+    for (std::size_t head = 0; head < runs.changed.gates[layer].size(); ++head) {
+      const HeadGate& gate = runs.changed.gates[layer][head];
+      if (gate.mean > open.value) open = {layer, head, gate.mean};
+      if (gate.mean < closed.value) closed = {layer, head, gate.mean};
+      if (gate.most - gate.least > varied.value) varied = {layer, head, gate.most - gate.least};
+    }
+  if (runs.changed.gates.empty()) return sentences;
+  const HeadGate& most = runs.changed.gates[varied.layer][varied.head];
+  sentences.push_back(
+      fmt::format("The gate lets {:.2f} of head {} through on average, and {:.2f} of head {}; it begins at "
+                  "about 0.5, and "
+                  "without a gate all goes through.",
+                  open.value, open.name(), closed.value, closed.name()));
+  sentences.push_back(
+      fmt::format("That of head {} depends most on the token: the mean of its columns is {:.2f} at one and "
+                  "{:.2f} at another.",
+                  varied.name(), most.least, most.most));
+  sentences.push_back(
+      most.least < nearly_closed
+          ? "So a token can silence a head, whatever the head has found."
+          : "No token silences a head here: the gate makes single numbers smaller or larger.");
+  add_habits(runs, sentences);
+  return sentences;
+}
+
 Sentences no_output_matrix(const ComparedRuns& runs) {
   const TrainModelConfig& model = runs.changed.settings.model;
   Sentences sentences{
@@ -136,6 +212,34 @@ Sentences positions(const ComparedRuns& runs) {
                   "{:.2f} without the change.",
                   after.value, runs.with, before.value));
   add_habits(runs, sentences);
+  return sentences;
+}
+
+// "the token before", "the token itself", "the token 5 places after"
+std::string token_at(Index distance) {
+  if (distance == 0) return "the token itself";
+  if (distance == 1) return "the token before";
+  return fmt::format("the token {} {}", counted(std::abs(distance), "place"),
+                     distance > 0 ? "before" : "after");
+}
+
+Sentences learned_distances(const ComparedRuns& runs) {
+  Sentences sentences = positions(runs);
+  std::vector<std::string> heads;
+  for (std::size_t head = 0; head < runs.changed.biases.size(); ++head) {
+    const HeadBias& bias = runs.changed.biases[head];
+    if (bias.above < clear_bias) continue;
+    heads.push_back(fmt::format("head {}{} {} (+{:.1f})", head, heads.empty() ? " prefers" : "",
+                                token_at(bias.distance), bias.above));
+  }
+  sentences.insert(
+      sentences.begin(),
+      heads.empty()
+          ? fmt::format("No head prefers a distance by a bias of {} or more above its mean.", clear_bias)
+          : fmt::format(
+                "By a bias of {} or more above its mean over the distances, {}. A score that is 1 larger "
+                "has {:.1f} times the weight. All layers share these biases.",
+                clear_bias, join(heads, ", "), std::exp(1.0)));
   return sentences;
 }
 
@@ -211,11 +315,18 @@ Sentences length_and_rate(const ComparedRuns& runs) {
 }
 
 // In the order of TrainingChange.
-constexpr Sentences (*reasons_of_change[])(const ComparedRuns& runs){
-    wide_head,       fewer_heads,      fewer_heads, frozen,    equal,
-    equal,           fewer_keys,       fewer_keys,  scale,     length_of_rows,
-    length_and_rate, no_output_matrix, positions,   positions, positions,
-    positions,       positions,        causal_off,  dropped,   learning_rate};
+constexpr Sentences (*reasons_of_change[])(const ComparedRuns& runs){wide_head,       fewer_heads,
+                                                                     fewer_heads,     frozen,
+                                                                     equal,           equal,
+                                                                     fewer_keys,      fewer_keys,
+                                                                     scale,           length_of_rows,
+                                                                     length_and_rate, rest,
+                                                                     causal_off,      dropped,
+                                                                     gates,           no_output_matrix,
+                                                                     positions,       positions,
+                                                                     positions,       positions,
+                                                                     positions,       learned_distances,
+                                                                     learning_rate};
 static_assert(std::size(reasons_of_change) == static_cast<std::size_t>(TrainingChange::high_learning_rate) + 1);
 
 }  // namespace

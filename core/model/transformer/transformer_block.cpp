@@ -9,6 +9,8 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/norm.h"
+#include "core/attention/output_gate.h"
+#include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/files/input_file.h"
 #include "core/model/layers/layer_parameters.h"
@@ -35,11 +37,14 @@ void softmax_row(Eigen::Ref<Eigen::RowVectorXd> row, Index first, Index end, dou
 }  // namespace
 
 Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const Rows& v,
-            std::span<const double> gains, float* attn_weights, const Tensor* sinks) {
+            std::span<const double> gains, float* attn_weights, const Tensor* sinks,
+            const Tensor* relative_bias) {
   const Index L = q.rows(), H = layout.heads, D = layout.head_dim, Dv = layout.v_head_dim;
   Rows concat(L, H * Dv);
   const Index blocks = (L + rows_at_once - 1) / rows_at_once;
   const double scale = layout.scale.value_or(1.0 / std::sqrt(static_cast<double>(D)));
+  std::optional<RelativeBiasTable> biases;
+  if (relative_bias) biases.emplace(layout.norms.relative_bias.value(), *relative_bias, L);
   const double work = static_cast<double>(H * L) * static_cast<double>(L * (D + Dv));
   run_tasks(H * blocks, work < least_shared_work ? 1 : available_threads(), [&](Index task, int) {
     const Index h = task / blocks, g = kv_head_of(h, H, layout.kv_heads);
@@ -52,6 +57,7 @@ Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const 
       const Index i = first + r, window = layout.sliding_window.value_or(L);
       for (Index j = 0; j < keys && !layout.alibi_slopes.empty(); ++j)
         exact(r, j) += alibi_bias(layout.alibi_slopes[static_cast<std::size_t>(h)], i - j, layout.is_causal);
+      for (Index j = 0; j < keys && biases; ++j) exact(r, j) += (*biases)(h, j - i);
       const Index end = layout.is_causal ? i + 1 : std::min(keys, i + std::min(window, L));
       softmax_row(exact.row(r), std::max<Index>(0, i - std::min(window, L) + 1), end,
                   sinks ? sinks->flat(h) : -HUGE_VAL);
@@ -83,7 +89,8 @@ Index bytes_of(const TransformerBlock& block) {
     if (part.gate) add(*part.gate);
     add(part.out);
   };
-  for (const TransformerLinear* linear : {&block.q, &block.k, &block.v, &block.out}) add(*linear);
+  for (const TransformerLinear* linear : {&block.q, &block.k, &block.v, &block.gate, &block.out})
+    add(*linear);
   add_part(block.feed);
   add(block.experts.router);
   for (const FeedForward& expert : block.experts.each) add_part(expert);
@@ -153,7 +160,9 @@ std::set<std::string> known_arrays(const TransformerConfig& config, const ModelF
     known.insert(norm_gain_name(files, in_block(layer, each.name)));
     known.insert(norm_bias_name(files, in_block(layer, each.name)));
   }
+  if (!layer.gate.empty()) known.insert({layer.gate + ".weight", layer.gate + ".bias"});
   known.insert(layer.sinks);
+  known.insert(layer.relative_bias);
   known.insert(layer.q_norms.begin(), layer.q_norms.end());
   known.insert(layer.k_norms.begin(), layer.k_norms.end());
   for (const std::string_view buffer : names.buffers) known.insert(in_block(layer, buffer));
@@ -232,6 +241,10 @@ TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& f
                .bias = as_f32(parameters["out_proj.bias"]),
                .out = E,
                .in = config.num_heads * config.v_head_dim};
+  if (const TensorPtr gate = as_f32(parameters["output_gate.weight"]))
+    block.gate = {
+        .weight = gate, .bias = as_f32(parameters["output_gate.bias"]), .out = gate->shape().size(0), .in = E};
+  block.relative_bias = as_f32(parameters["relative_attention_bias.weight"]);
   const auto number = static_cast<std::size_t>(layer.number);
   block.heads = config.attention.at(std::min(number, config.attention.size() - 1));
   block.sinks = as_f32(parameters["sinks"]);
@@ -266,7 +279,13 @@ Rows attention_output(const TransformerConfig& config, const TransformerBlock& b
   const Rows q = on_path(block.heads, block.q_norm, apply_linear(block.q, input), config.num_heads);
   const Rows k = on_path(block.heads, block.k_norm, apply_linear(block.k, input), config.num_kv_heads);
   const Rows v = apply_linear(block.v, input);
-  const Rows concat = attend(block.heads, q, k, v, gains, attn_weights, block.sinks.get());
+  Rows concat = attend(block.heads, q, k, v, gains, attn_weights, block.sinks.get(), block.relative_bias.get());
+  if (block.gate.weight) {
+    const Rows gate = apply_linear(block.gate, input);
+    for (Index c = 0; c < concat.cols(); ++c)
+      concat.col(c).array() *=
+          gate.col(c * gate.cols() / concat.cols()).unaryExpr([](float x) { return float(sigmoid(x)); }).array();
+  }
   return config.has_output_projection ? apply_linear(block.out, concat) : concat;
 }
 

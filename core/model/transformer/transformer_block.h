@@ -19,12 +19,15 @@ namespace headwise {
 // softmax(q·kᵀ·scale + ALiBi, causal if the layer is)·v per head, without keeping the stages:
 // q (L,H·D), k (L,G·D), v (L,G·Dv) → concat (L,H·Dv). Head h is multiplied by gains[h]; no gains: all 1.
 // attn_weights: null, or room for H·L·L numbers. sinks: a logit beside each row of a head, (H); null: none.
+// relative_bias: the table (buckets,H) of layout.norms.relative_bias, if that is set.
 // Throws Error(cancelled).
 Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const Rows& v,
-            std::span<const double> gains, float* attn_weights, const Tensor* sinks = nullptr);
+            std::span<const double> gains, float* attn_weights, const Tensor* sinks = nullptr,
+            const Tensor* relative_bias = nullptr);
 
 struct TransformerBlock {
   TransformerLinear q, k, v, out;
+  TransformerLinear gate;  // of the concatenated heads (H·Dv,E), or of each head (H,E); no weight: none
   // Those without a gain leave x as it is.
   Normalisation attention_norm, feed_forward_norm, attention_output_norm, feed_forward_output_norm;
   FeedForward feed;
@@ -32,6 +35,7 @@ struct TransformerBlock {
   TransformerHeads heads = {};
   TensorPtr q_norm = {}, k_norm = {};  // each as of core/attention/norm.h, or null
   TensorPtr sinks = {};                // (H), or null
+  TensorPtr relative_bias = {};        // (buckets,H), or null
   Index bytes = 0;                     // of all arrays
 };
 

@@ -179,9 +179,8 @@ void read_attention(TransformerConfig& config, const Settings& settings, const M
       heads.rotation = read_rotation(settings, *attention.rotary, config.head_dim, config.max_positions);
     else if (rotates && !is_known)
       heads.rotation = read_rotation(settings, layers.config->rotary, config.head_dim, config.max_positions);
-    if (attention.output_gate) refuse("an output gate");
+    if (layer.gate_in_q) refuse("an output gate among the rows of its queries");
     if (attention.clip_qkv) refuse("clip_qkv");
-    if (attention.relative_bias) refuse("a relative bias");
     if (!attention.left_out.empty()) refuse(attention.left_out);
   }
   config.is_causal = config.attention.front().is_causal;
@@ -226,6 +225,7 @@ void read_named_positions(TransformerConfig& config, const Settings& settings, c
   config.positions = kind == "sinusoidal" ? PositionKind::sinusoidal : PositionKind::none;
   if (attention.alibi || attention.rotary)
     config.positions = attention.alibi ? PositionKind::alibi : PositionKind::rotary;
+  if (attention.relative_bias) config.positions = PositionKind::relative;
   config.max_positions = settings.whole("max_position_embeddings", 0, most_positions);
   if (config.max_positions == 0) settings["max_position_embeddings"].refuse("out of range", "1 or more");
   if (kind != "learned") return;
@@ -353,6 +353,7 @@ std::string blocks_text(const TransformerConfig& config) {
   const char* const positions = config.positions == PositionKind::rotary       ? "rotary"
                                 : config.positions == PositionKind::alibi      ? "ALiBi"
                                 : config.positions == PositionKind::sinusoidal ? "sinusoidal"
+                                : config.positions == PositionKind::relative   ? "relative"
                                 : config.positions == PositionKind::none       ? "no"
                                                                                : "learned";
   const bool adds_normed = !config.names->attention_output_norm.empty();

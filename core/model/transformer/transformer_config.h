@@ -19,7 +19,7 @@ namespace headwise {
 enum class NormPlace { after, before, none };
 // Which linear maps have a bias: all; those that have one in the file; none, and one in the file is an error.
 enum class Biases { all, as_in_file, none };
-enum class PositionKind { none, learned, sinusoidal, rotary, alibi };
+enum class PositionKind { none, learned, sinusoidal, rotary, alibi, relative };
 
 // What the attention of a layer computes besides its parameters.
 struct TransformerHeads {
@@ -30,7 +30,7 @@ struct TransformerHeads {
   std::optional<double> scale = std::nullopt;  // null: 1/√D
   double softcap = 0.0;                        // c > 0: c·tanh(x/c) of a scaled score
   Rotation rotation = {};                      // of q and k by their positions; none: they are not rotated
-  LayerOptions norms = {};                     // qk_norm, its kind, offset and ε
+  LayerOptions norms = {};                     // qk_norm, its kind, offset and ε; relative_bias
 };
 
 // gpt-oss's gate: with g = min(gate·x, limit) and u = in·x within ±limit, (u + 1)·g·σ(alpha·g).
