@@ -36,8 +36,8 @@ struct TrainWords {
   std::string length, symbols, layers, width, heads, kv_heads, head_width, positions, dropout;
   std::vector<std::string> frozen;
   bool no_feed_forward = false, no_norms = false, no_out_projection = false, no_causal = false,
-       no_scale = false, qk_norm = false, tied = false, equal_heads = false, equal_but_output = false,
-       resume = false, json = false;
+       no_scale = false, qk_norm = false, sink = false, output_gate = false, tied = false,
+       equal_heads = false, equal_but_output = false, resume = false, json = false;
   std::string beside;
   std::string optimiser, learning_rate, weight_decay, clip, warm_up, cosine, batch;
 };
@@ -101,7 +101,8 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
                 {.type = "G"});
   options.value("--head-width", words.head_width, "The head width; default: E/H", {.type = "D"});
   options.value("--positions", words.positions,
-                "none, learned, sinusoidal, rotary or alibi; default: learned", {.type = "NAME"});
+                "none, learned, sinusoidal, rotary, alibi or relative_bias; default: learned",
+                {.type = "NAME"});
   options.flag("--no-feed-forward", words.no_feed_forward, "Attention alone");
   options.flag("--no-norms", words.no_norms, "No LayerNorm");
   options.flag("--no-out-projection", words.no_out_projection,
@@ -109,6 +110,9 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
   options.flag("--no-causal", words.no_causal, "Each token sees those after it, too");
   options.flag("--no-scale", words.no_scale, "Scores without 1/√D");
   options.flag("--qk-norm", words.qk_norm, "Each head's rows of q and k brought to one length");
+  options.flag("--sink", words.sink, "A learned score a head that takes weight and has no value");
+  options.flag("--output-gate", words.output_gate,
+               "The concatenated heads times σ(x·W_g), number by number, before W_O");
   options.flag("--tied", words.tied, "The unembedding is the embedding");
   options.flag("--heads-begin-equal", words.equal_heads, "Every head begins as head 0");
   options.flag("--heads-begin-equal-but-output", words.equal_but_output,
@@ -163,6 +167,8 @@ TrainingSettings settings_of(const TrainWords& words, const TrainTask& task) {
   model.causal = !words.no_causal;
   model.scaled = !words.no_scale;
   model.qk_norm = words.qk_norm;
+  model.sink = words.sink;
+  model.output_gate = words.output_gate;
   model.tied = words.tied;
   model.heads_begin_equal = words.equal_heads || words.equal_but_output;
   model.equal_out_projection = !words.equal_but_output;

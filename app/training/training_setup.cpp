@@ -181,10 +181,13 @@ void draw_size_rows(DraftRows& rows) {
 void draw_part_rows(DraftRows& rows) {
   rows.caption("ITS PARTS");
   TrainModelConfig& model = rows.model();
-  constexpr std::array<std::string_view, 5> positions{"none", "learned", "sinusoidal", "rotary", "ALiBi"};
-  rows.choice_of({"training/setup/positions", "positions", "",
-                  "How the model knows where a token stands. Without them only the causal mask tells it."},
-                 positions, model.positions);
+  constexpr std::array<std::string_view, 6> positions{"none",   "learned", "sinusoidal",
+                                                      "rotary", "ALiBi",   "relative bias"};
+  rows.choice_of(
+      {"training/setup/positions", "positions", "",
+       "How the model knows where a token stands. Without them only the causal mask tells it. Relative "
+       "bias: each head learns what to add to its scores at each distance."},
+      positions, model.positions);
   rows.flag(
       {"training/setup/causal", "causal mask", "",
        "Each token sees itself and those before it. Without the mask a model that predicts the next token "
@@ -197,6 +200,15 @@ void draw_part_rows(DraftRows& rows) {
              "There are "
              "no learned weights."},
             model.qk_norm);
+  rows.flag({"training/setup/sink", "sink", "",
+             "A learned score for each head, beside those of the keys. The weight that it takes goes to no "
+             "value, so that a head that finds nothing has somewhere to rest."},
+            model.sink);
+  rows.flag(
+      {"training/setup/output_gate", "output gate", "",
+       "Multiplies each number of the heads' outputs by a gate between 0 and 1, computed from the token: "
+       "σ(x·W_g)."},
+      model.output_gate);
   rows.flag({"training/setup/out_projection", "output projection W_O", "",
              "Mixes what the heads found. Off: their outputs side by side are the output."},
             model.out_projection);
@@ -384,11 +396,15 @@ ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTr
     x = ImGui::GetItemRectMax().x + gap;
   }
   ImGui::SetCursorScreenPos({x, float(area.y)});
-  DropDownGroup all;
-  for (const TrainingChangeEntry& entry : training_change_entries())
-    if (changed_settings(settings, entry.change)) all.words.emplace_back(entry.label);
+  std::vector<DropDownGroup> groups;
+  for (const TrainingChangeEntry& entry : training_change_entries()) {
+    if (!changed_settings(settings, entry.change)) continue;
+    if (groups.empty() || groups.back().caption != entry.group)
+      groups.push_back({std::string(entry.group), {}});
+    groups.back().words.emplace_back(entry.label);
+  }
   const DropDownResult chosen =
-      drop_down(context, "training/changes", std::string(more_words), std::span(&all, 1), state.changes);
+      drop_down(context, "training/changes", std::string(more_words), groups, state.changes);
   x = ImGui::GetItemRectMax().x + gap;
   if (chosen.chosen)
     for (const TrainingChangeEntry& entry : training_change_entries())

@@ -275,16 +275,24 @@ for layer in range(LAYERS):  # every head begins as head 0
     own = P[f"layers.{layer}.self_attn.in_proj_weight"]
     for heads in own.split([HEADS * HEAD_WIDTH, KV_HEADS * HEAD_WIDTH, KV_HEADS * HEAD_WIDTH]):
         heads.copy_(heads[:HEAD_WIDTH].clone().repeat(len(heads) // HEAD_WIDTH, 1))
+#if output_gate
+    gate = P[f"layers.{layer}.self_attn.output_gate.weight"]
+    gate.copy_(gate[:HEAD_WIDTH].clone().repeat(HEADS, 1))
+#end
 #if equal_out_projection
     out = P[f"layers.{layer}.self_attn.out_proj.weight"]
     out.copy_(out[:, :HEAD_WIDTH].clone().repeat(1, HEADS))
+#end
+#if relative_bias
+table = P["layers.0.self_attn.relative_attention_bias.weight"]
+table.copy_(table[:, :1].clone().repeat(1, HEADS))
 #end
 #end
 for parameter in P.values():
     parameter.requires_grad_()
 #if frozen
 
-# What belongs to frozen heads: rows of W_Q, W_K, W_V and their biases, columns of W_O.
+# What belongs to frozen heads, as rows of W_Q, W_K, W_V and their biases, and columns of W_O.
 FROZEN = {
     _frozen_
 }
@@ -309,6 +317,27 @@ SINUSOIDS = torch.stack([ANGLES.sin(), ANGLES.cos()], -1).reshape(LENGTH, WIDTH)
 SLOPES = torch.tensor([_slopes_])
 AT = torch.arange(LENGTH)
 ALIBI = -SLOPES[:, None, None] * (AT[:, None] - AT).abs()
+#end
+#if relative_bias
+
+AHEAD = torch.arange(LENGTH) - torch.arange(LENGTH)[:, None]  # of each query (a row), how far ahead each key (a column) is
+
+
+def bucket_of(ahead):
+    """T5's buckets: near distances have one each, further ones share _buckets_ by the logarithm, up to _max_distance_."""
+#if causal
+    first, count, distance = 0, _buckets_, max(-ahead, 0)
+#else
+    first, count, distance = _buckets_ // 2 * (ahead > 0), _buckets_ // 2, abs(ahead)
+#end
+    exact = count // 2
+    if distance < exact:
+        return first + distance
+    share = np.log(np.float32(distance) / np.float32(exact)) / np.float32(math.log(_max_distance_ / exact))
+    return first + min(exact + int(share * np.float32(count - exact)), count - 1)
+
+
+BUCKETS = torch.tensor([[bucket_of(ahead) for ahead in row] for row in AHEAD.tolist()])
 #end
 #if causal
 
@@ -345,15 +374,26 @@ def attention(x, name, factors):
 #if alibi
     scores = scores + ALIBI
 #end
+#if relative_bias
+    scores = scores + P["layers.0.self_attn.relative_attention_bias.weight"][BUCKETS].permute(2, 0, 1)
+#end
 #if causal
     scores = scores.masked_fill(FUTURE, -math.inf)
 #end
+#if sink
+    sinks = P[name + "sinks"][:, None, None].expand(*scores.shape[:3], 1)
+    weights = torch.cat([scores, sinks], -1).softmax(-1)[..., :-1]
+#else
     weights = scores.softmax(-1)
+#end
 #if dropout
     if factors is not None:
         weights = weights * factors
 #end
     out = (weights @ v).transpose(1, 2).flatten(2)
+#if output_gate
+    out = out * F.linear(x, P[name + "output_gate.weight"]).sigmoid()
+#end
 #if out_projection
     return F.linear(out, P[name + "out_proj.weight"], P[name + "out_proj.bias"])
 #else

@@ -196,6 +196,12 @@ std::optional<TrainRole> role_of(TensorId tensor) {
       return TrainRole::in_weight;
     case TensorId::in_proj_bias:
       return TrainRole::in_bias;
+    case TensorId::relative_bias_weight:
+      return TrainRole::relative_bias;
+    case TensorId::sinks:
+      return TrainRole::sinks;
+    case TensorId::output_gate_weight:
+      return TrainRole::gate_weight;
     case TensorId::out_proj_weight:
       return TrainRole::out_weight;
     case TensorId::out_proj_bias:
@@ -212,8 +218,9 @@ std::optional<TrainedCell> trained_cell(const TrainModelConfig& config, Index la
   const std::optional<TrainRole> role = role_of(tensor);
   if (!role) return std::nullopt;
   const std::vector<TrainParameter> parameters = train_parameters(config);
+  const Index own_layer = *role == TrainRole::relative_bias && layer < config.layers ? 0 : layer;
   const auto parameter = std::ranges::find_if(
-      parameters, [&](const TrainParameter& each) { return each.layer == layer && each.role == *role; });
+      parameters, [&](const TrainParameter& each) { return each.layer == own_layer && each.role == *role; });
   if (parameter == parameters.end() || std::ssize(index) != parameter->shape.rank()) return std::nullopt;
   const Index row = index.size() < 2 ? 0 : index.front(), column = index.back();
   if (row < 0 || row >= parameter->rows() || column < 0 || column >= parameter->columns())

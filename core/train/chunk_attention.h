@@ -82,36 +82,58 @@ void normalise_backward(const Work& work, Real* in, Real* grad, Real* inverse) {
 // gone through, in a loop over the rows: Eigen 3.4 broadcasts a row (rowwise()) number by number.
 using Queries = Eigen::Array<Real, 1, train_padding>;
 
-// map[s][t] becomes the softmax over s of map[s][t] − slope·|t − s|, without the keys s > t if it is causal.
-void softmax_over_keys(const Work& work, Real slope, Rows map) {
-  const Queries positions = Queries::LinSpaced(train_padding, 0, train_padding - 1);
+// The numbers that a head adds to its scores, or the sums of their gradients: [distance] of a query and a
+// key before it, from −(T − 1) on; null without them.
+Real* of_distances(const Work& work, Real* biases, Index head) {
+  return biases ? biases + head * work.bias_step + work.tokens - 1 : nullptr;
+}
+
+// map[s][t] becomes the softmax over s of map[s][t] + biases[t − s], without the keys s > t if it is causal.
+// With a sink, each query has one more score, whose weight goes to sink_shares[t].
+void softmax_over_keys(const Work& work, const Real* biases, const Real* sink, Real* sink_shares, Rows map) {
   for (Index t = 0; t < map.cols(); t += train_padding) {
     auto columns = map.middleCols<train_padding>(t).array();
     const Index keys = work.causal ? std::min(work.tokens, t + train_padding) : work.tokens;
     columns.bottomRows(work.tokens - keys) = 0;
     auto scores = columns.topRows(keys);
     for (Index s = 0; s < keys; ++s) {
-      if (slope != 0) scores.row(s) -= slope * (positions + static_cast<Real>(t - s)).abs();
+      if (biases) scores.row(s) += Eigen::Map<const Queries>(biases + t - s);
       if (work.causal && s > t) scores.row(s).head(s - t) = -Eigen::NumTraits<Real>::infinity();
     }
-    const Queries most = scores.colwise().maxCoeff();
+    Queries most = scores.colwise().maxCoeff();
+    if (sink) most = most.max(*sink);
     for (Index s = 0; s < keys; ++s) {
       scores.row(s) = exponential(scores.row(s) - most);
       if (work.causal && s > t) scores.row(s).head(s - t) = 0;  // which Eigen's e^−∞ is not
     }
-    const Queries share = scores.colwise().sum().inverse();
+    Queries sum = scores.colwise().sum();
+    if (sink) {
+      Eigen::Map<Queries> of_sink(sink_shares + t);
+      of_sink = exponential(*sink - most);
+      sum += of_sink;
+      of_sink /= sum;
+    }
+    const Queries share = sum.inverse();
     for (Index s = 0; s < keys; ++s) scores.row(s) *= share;
   }
 }
 
-// grad_map becomes d(scores): scale·P∘(dP − Σ_s dP∘P).
-void softmax_over_keys_backward(const Work& work, const Rows& map, Rows grad_map) {
+// grad_map becomes d(scores): scale·P∘(dP − Σ_s dP∘P). A sink is a score whose dP is 0: what a query adds to
+// its gradient, −share·Σ_s dP∘P, goes to grad_sinks[t].
+void softmax_over_keys_backward(const Work& work, const Rows& map, const Real* sink_shares, Real* grad_sinks,
+                                Rows grad_map) {
   for (Index t = 0; t < map.cols(); t += train_padding) {
     const auto weights = map.middleCols<train_padding>(t).array();
     auto grad = grad_map.middleCols<train_padding>(t).array();
     const Queries along = (weights * grad).colwise().sum();
+    if (sink_shares)
+      Eigen::Map<Queries>(grad_sinks + t) = -Eigen::Map<const Queries>(sink_shares + t) * along;
     for (Index s = 0; s < work.tokens; ++s) grad.row(s) = weights.row(s) * (grad.row(s) - along) * work.scale;
   }
+}
+
+Real* sink_shares_of(const Work& work, const LayerRows<Real>& layer, Index sequence, Index head) {
+  return work.sink ? layer.sink_shares + (sequence * work.heads + head) * work.token_step : nullptr;
 }
 
 // The weights that values are multiplied by: the map, or `to` with the dropped one.
@@ -121,8 +143,45 @@ Rows dropped_map(const Rows& map, const Real* factors, Rows to) {
   return to;
 }
 
+// The learned biases of all heads by distance, from the table (buckets,H).
+void spread_biases(const Work& work) {
+  const ConstRows table = weight_of(work, work.places->layers[0].relative_bias);
+  for (Index head = 0; head < work.heads; ++head)
+    for (Index distance = 1 - work.tokens; distance < work.tokens; ++distance)
+      of_distances(work, work.scratch.biases, head)[distance] = table(work.buckets[distance], head);
+}
+
+// The sums of their gradients over all layers go to their buckets. They are added to scaled scores.
+void spread_biases_backward(const Work& work) {
+  Rows table = gradient_of(work, work.places->layers[0].relative_bias);
+  for (Index head = 0; head < work.heads; ++head)
+    for (Index distance = 1 - work.tokens; distance < work.tokens; ++distance)
+      table(work.buckets[distance], head) +=
+          of_distances(work, work.scratch.grad_biases, head)[distance] / work.scale;
+}
+
+// One head's gradients of scores, by distance: row s of them belongs to distances −s, 1 − s, …
+void add_by_distance(const Work& work, Index sequence, Index head, const Rows& grad_map) {
+  Real* const sums = of_distances(work, work.scratch.grad_biases, head);
+  for (Index s = 0; s < work.tokens; ++s) HeadRow(sums - s, work.token_step) += grad_map.row(s).array();
+  const MatrixPlace& place = work.places->layers[0].relative_bias;
+  const Index at = work.watched - place.at;
+  if (!work.shares || at < 0 || at >= place.rows * place.step || at % place.step != head) return;
+  for (Index s = 0; s < work.tokens; ++s)
+    for (Index t = 0; t < work.tokens; ++t)
+      if (work.buckets[t - s] == at / place.step)
+        work.shares[sequence * work.tokens + t] += grad_map(s, t) / work.scale;
+}
+
+void sink_backward(const Work& work, const MatrixPlace& sinks, Index sequence, Index head) {
+  const ConstRow of_queries(work.scratch.grad_sinks, work.tokens);
+  gradient_of(work, sinks)(0, head) += of_queries.sum();
+  if (!work.shares || work.watched != sinks.at + head) return;
+  for (Index t = 0; t < work.tokens; ++t) work.shares[sequence * work.tokens + t] += of_queries[t];
+}
+
 // heads (rows,H·D) = attention of q, k and v in `in`; the maps are kept in layer.weights.
-void attend(const Work& work, const LayerRows<Real>& layer, const Real* dropout) {
+void attend(const Work& work, const LayerPlaces& places, const LayerRows<Real>& layer, const Real* dropout) {
   if (work.cosines) rotate(work, layer.in, false);
   if (work.qk_norm) normalise(work, layer.in, layer.inverse);
   Rows transposed = rows_at(work.scratch.transposed, work.head_width, work.token_step, work.token_step);
@@ -132,7 +191,9 @@ void attend(const Work& work, const LayerRows<Real>& layer, const Real* dropout)
       const Rows map = map_of(work, layer.weights, n, head);
       transposed.leftCols(work.tokens) = work.scale * in.query.transpose();
       multiply(in.key, transposed, map);
-      softmax_over_keys(work, work.slopes ? work.slopes[head] : 0, map);
+      softmax_over_keys(work, of_distances(work, work.scratch.biases, head),
+                        work.sink ? work.weights + places.sinks.at + head : nullptr,
+                        sink_shares_of(work, layer, n, head), map);
       const Real* const factors = dropout ? map_of(work, dropout, n, head).data() : nullptr;
       const Rows dropped = dropped_map(map, factors, map_of(work, work.scratch.map, 0, 0));
       multiply(dropped.transpose(), in.value, head_columns(work, layer.heads, work.heads_step, n, head));
@@ -141,8 +202,8 @@ void attend(const Work& work, const LayerRows<Real>& layer, const Real* dropout)
 
 // grad_in (rows,H·D+2·G·D) from grad_heads (rows,H·D): of each head, whose map is P and P̃ after dropout,
 // dV = P̃ᵀ·dO, dP̃ = dO·Vᵀ, and from the gradient dS of the scores dQ = dS·K, dK = dSᵀ·Q.
-void attend_backward(const Work& work, const LayerRows<Real>& layer, const Real* dropout, Real* grad_heads,
-                     Real* grad_in) {
+void attend_backward(const Work& work, const LayerPlaces& places, const LayerRows<Real>& layer,
+                     const Real* dropout, Real* grad_heads, Real* grad_in) {
   Rows transposed = rows_at(work.scratch.transposed, work.head_width, work.token_step, work.token_step);
   const Rows grad_map = map_of(work, work.scratch.grad_map, 0, 0);
   for (Index n = 0; n < work.sequences; ++n)
@@ -157,7 +218,10 @@ void attend_backward(const Work& work, const LayerRows<Real>& layer, const Real*
       transposed.leftCols(work.tokens) = grad_out.transpose();
       multiply(in.value, transposed, grad_map);
       dropped_map(grad_map, factors, grad_map);
-      softmax_over_keys_backward(work, map, grad_map);
+      softmax_over_keys_backward(work, map, sink_shares_of(work, layer, n, head), work.scratch.grad_sinks,
+                                 grad_map);
+      if (work.sink) sink_backward(work, places.sinks, n, head);
+      if (work.buckets) add_by_distance(work, n, head, grad_map);
       multiply(grad_map.transpose(), in.key, grad.query);
       multiply(grad_map, in.query, grad.key, further);
     }

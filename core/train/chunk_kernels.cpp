@@ -43,11 +43,13 @@ void layer_forward(const Work& work, const LayerPlaces& places, const LayerRows<
                    const Real* dropout) {
   const Index rows = work.sequences * work.tokens, width_step = work.width_step;
   Rows stream = token_rows(work, work.scratch.stream, width_step);
-  const Rows heads = token_rows(work, layer.heads, work.heads_step);
+  const Rows heads = token_rows(work, work.output_gate ? layer.gated : layer.heads, work.heads_step);
   layer_norm(work, places.norm1_weight, places.norm1_bias, stream, layer.attention_input);
   linear(work, places.in_weight, places.in_bias, token_rows(work, layer.attention_input.out, width_step),
          token_rows(work, layer.in, work.in_step));
-  attend(work, layer, dropout);
+  attend(work, places, layer, dropout);
+  if (work.output_gate)
+    open_gate(work, places.gate_weight, token_rows(work, layer.attention_input.out, width_step), layer);
   if (places.out_weight.rows > 0)
     add_linear(work, places.out_weight, places.out_bias, heads, stream);
   else
@@ -70,6 +72,7 @@ void layer_backward(const Work& work, const LayerPlaces& places, const LayerRows
              grad_narrow = token_rows(work, scratch.grad_narrow, width_step),
              grad_hidden = token_rows(work, scratch.grad_wide, work.hidden_step),
              grad_heads = token_rows(work, scratch.grad_heads, work.heads_step),
+             attention_input = token_rows(work, layer.attention_input.out, width_step),
              grad_in = token_rows(work, scratch.grad_wide, work.in_step);
   if (work.hidden > 0) {
     linear_backward(work, places.linear2_weight, places.linear2_bias, grad_stream,
@@ -83,11 +86,18 @@ void layer_backward(const Work& work, const LayerPlaces& places, const LayerRows
   const bool projected = places.out_weight.rows > 0;  // by W_O
   if (projected)
     linear_backward(work, places.out_weight, places.out_bias, grad_stream,
-                    token_rows(work, layer.heads, work.heads_step), grad_heads);
-  attend_backward(work, layer, dropout, projected ? scratch.grad_heads : scratch.grad_stream,
-                  scratch.grad_wide);
-  linear_backward(work, places.in_weight, places.in_bias, grad_in,
-                  token_rows(work, layer.attention_input.out, width_step), grad_narrow);
+                    token_rows(work, work.output_gate ? layer.gated : layer.heads, work.heads_step),
+                    grad_heads);
+  Real* grad_concat = projected ? scratch.grad_heads : scratch.grad_stream;
+  if (work.output_gate) {
+    open_gate_backward(layer, rows * work.heads_step, grad_concat, scratch.grad_heads, scratch.grad_gate);
+    grad_concat = scratch.grad_heads;
+  }
+  attend_backward(work, places, layer, dropout, grad_concat, scratch.grad_wide);
+  linear_backward(work, places.in_weight, places.in_bias, grad_in, attention_input, grad_narrow);
+  if (work.output_gate)
+    linear_backward(work, places.gate_weight, {}, token_rows(work, scratch.grad_gate, work.heads_step),
+                    attention_input, grad_narrow, nullptr, true);
   layer_norm_backward(work, places.norm1_weight, places.norm1_bias, grad_narrow, layer.attention_input,
                       grad_stream);
 }
@@ -150,12 +160,15 @@ void predict(Work& work) {
 void run_chunk(Work& work) {
   const ModelPlaces& places = *work.places;
   embed(work, token_rows(work, work.scratch.stream, work.width_step));
+  if (work.buckets) spread_biases(work);
   for (Index layer = 0; layer < work.layers; ++layer)
     layer_forward(work, places.layers[layer], work.layer[layer], work.dropout[layer]);
   predict(work);
   if (!work.gradients) return;
+  if (work.buckets) Row(work.scratch.grad_biases, work.heads * work.bias_step).setZero();
   for (Index layer = work.layers - 1; layer >= 0; --layer)
     layer_backward(work, places.layers[layer], work.layer[layer], work.dropout[layer]);
+  if (work.buckets) spread_biases_backward(work);
   embed_backward(work, token_rows(work, work.scratch.grad_stream, work.width_step));
 }
 

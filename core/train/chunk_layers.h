@@ -46,13 +46,14 @@ inline void keep_shares(const Work& work, const MatrixPlace& place, Index rows, 
   for (Index i = 0; i < rows; ++i) work.shares[of ? of[i] : i] += share(i, at / place.step, at % place.step);
 }
 
-// dL/dx = dL/dy·W, dL/dW += (dL/dy)ᵀ·x, dL/db += Σ dL/dy. `of` as above.
+// dL/dx = dL/dy·W, or with `further` dL/dx += it; dL/dW += (dL/dy)ᵀ·x, dL/db += Σ dL/dy. `of` as above.
 void linear_backward(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias,
-                     const GivenRows& grad_y, const GivenRows& x, Rows grad_x, const Index* of = nullptr) {
+                     const GivenRows& grad_y, const GivenRows& x, Rows grad_x, const Index* of = nullptr,
+                     bool further = false) {
   keep_shares(work, weight, x.rows(), of,
               [&](Index i, Index row, Index column) { return grad_y(i, row) * x(i, column); });
   keep_shares(work, bias, x.rows(), of, [&](Index i, Index, Index column) { return grad_y(i, column); });
-  multiply(grad_y, weight_of(work, weight), grad_x);
+  multiply(grad_y, weight_of(work, weight), grad_x, further);
   multiply(grad_y.transpose(), x, gradient_of(work, weight), true);
   if (bias.rows > 0) gradient_of(work, bias) += grad_y.colwise().sum();
 }
@@ -99,6 +100,24 @@ void layer_norm_backward(const Work& work, const MatrixPlace& weight, const Matr
     grad_bias += g;
     Row(grad_x.data() + at, work.width) += (g * w - mean - x * along) * norm.inverse[r];
   }
+}
+
+// gate = σ(x·W_gᵀ), gated = heads∘gate
+void open_gate(const Work& work, const MatrixPlace& weight, const GivenRows& x, const LayerRows<Real>& layer) {
+  const Index count = x.rows() * work.heads_step;
+  linear(work, weight, {}, x, rows_at(layer.gate, x.rows(), work.heads_step, work.heads_step));
+  Row gate(layer.gate, count);
+  gate = ((-gate).exp() + 1).inverse() + gate * Real(0);  // NaN for NaN, as in exponential()
+  Row(layer.gated, count) = gate * ConstRow(layer.heads, count);
+}
+
+// Of g = dL/d(gated): dL/d(heads) = g∘σ, which may be in the place of g, and before σ
+// dL/d(gate) = g∘heads∘σ·(1 − σ).
+void open_gate_backward(const LayerRows<Real>& layer, Index count, const Real* grad_gated, Real* grad_heads,
+                        Real* grad_gate) {
+  const ConstRow gate(layer.gate, count), gated(layer.gated, count), g(grad_gated, count);
+  Row(grad_gate, count) = g * gated * (1 - gate);
+  Row(grad_heads, count) = g * gate;
 }
 
 constexpr Real gelu_slope = static_cast<Real>(1.59576912160573071176);  // 2·√(2/π)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/relative_bias.h"
 
 namespace headwise {
 namespace {
@@ -51,11 +52,14 @@ void set_sizes(const TrainModelConfig& config, Index length, ChunkWork<T>& work)
   work.wide_step = std::max(work.in_step, work.hidden_step);
   work.vocabulary_step = padded(work.vocabulary);
   work.token_step = padded(length);
+  work.bias_step = padded(length + work.token_step);
   work.tokens = length;
   work.norms = config.norms;
   work.relu = config.activation == TrainActivation::relu;
   work.causal = config.causal;
   work.qk_norm = config.qk_norm;
+  work.sink = config.sink;
+  work.output_gate = config.output_gate;
   work.scale = config.scaled ? static_cast<T>(1.0 / std::sqrt(static_cast<double>(work.head_width))) : T(1);
 }
 
@@ -65,7 +69,10 @@ NormRows<T> take_norm(Divider<T>& divider, Index rows, Index step) {
 }
 
 template <class T>
-void divide_memory(Divider<T>& divider, bool drops, ChunkWork<T>& work, std::vector<T*>& dropout) {
+void divide_memory(Divider<T>& divider, const TrainModelConfig& config, ChunkWork<T>& work,
+                   std::vector<T*>& dropout) {
+  const auto take_if = [&](bool needed, Index count) { return needed ? divider.take(count) : nullptr; };
+  const bool learned_biases = config.positions == TrainPositions::relative_bias;
   const Index sequences = chunk_sequences(work.tokens), rows = sequences * work.tokens;
   const Index map = work.tokens * work.token_step, maps = sequences * work.heads * map;
   dropout.assign(static_cast<std::size_t>(work.layers), nullptr);
@@ -73,13 +80,16 @@ void divide_memory(Divider<T>& divider, bool drops, ChunkWork<T>& work, std::vec
     LayerRows<T>& layer = work.layer[i];
     layer.attention_input = take_norm(divider, rows, work.width_step);
     layer.in = divider.take(rows * work.in_step);
-    layer.inverse = work.qk_norm ? divider.take(rows * (work.heads + work.kv_heads)) : nullptr;
+    layer.inverse = take_if(work.qk_norm, rows * (work.heads + work.kv_heads));
     layer.weights = divider.take(maps);
+    layer.sink_shares = take_if(work.sink, sequences * work.heads * work.token_step);
     layer.heads = divider.take(rows * work.heads_step);
+    layer.gate = take_if(work.output_gate, rows * work.heads_step);
+    layer.gated = take_if(work.output_gate, rows * work.heads_step);
     layer.feed_forward_input = take_norm(divider, rows, work.hidden > 0 ? work.width_step : 0);
     layer.before = divider.take(rows * work.hidden_step);
     layer.hidden = divider.take(rows * work.hidden_step);
-    if (drops) dropout[static_cast<std::size_t>(i)] = divider.take(maps);
+    dropout[static_cast<std::size_t>(i)] = take_if(config.dropout > 0.0, maps);
   }
   ChunkScratch<T>& scratch = work.scratch;
   scratch.stream = divider.take(rows * work.width_step);
@@ -89,10 +99,15 @@ void divide_memory(Divider<T>& divider, bool drops, ChunkWork<T>& work, std::vec
   scratch.grad_stream = divider.take(rows * work.width_step);
   scratch.grad_narrow = divider.take(rows * work.width_step);
   scratch.grad_heads = divider.take(rows * work.heads_step);
+  scratch.grad_gate = take_if(work.output_gate, rows * work.heads_step);
   scratch.grad_wide = divider.take(rows * work.wide_step);
   scratch.transposed = divider.take(work.head_width * work.token_step);
   scratch.map = divider.take(map);
   scratch.grad_map = divider.take(map);
+  scratch.grad_sinks = take_if(work.sink, work.token_step);
+  scratch.biases =
+      take_if(learned_biases || config.positions == TrainPositions::alibi, work.heads * work.bias_step);
+  scratch.grad_biases = take_if(learned_biases, work.heads * work.bias_step);
 }
 
 }  // namespace
@@ -119,6 +134,9 @@ ChunkTables<T>::ChunkTables(const TrainModelConfig& config) {
       }
   if (config.positions == TrainPositions::alibi)
     for (const double slope : alibi_slopes(config.heads)) slopes.push_back(static_cast<T>(slope));
+  if (config.positions == TrainPositions::relative_bias)
+    for (Index distance = 1 - length; distance < length; ++distance)
+      buckets.push_back(relative_bucket(relative_bias_of(config), -distance));
 }
 
 template <class T>
@@ -127,12 +145,15 @@ void ChunkMemory<T>::prepare(const TrainModelConfig& config, const ChunkTables<T
   if (length != length_) {
     divided_ = {};
     set_sizes(config, length, divided_);
-    const bool drops = config.dropout > 0.0;
     Divider<T> count(nullptr);
-    divide_memory(count, drops, divided_, dropout_);
+    divide_memory(count, config, divided_, dropout_);
     values_.assign(static_cast<std::size_t>(count.taken()), T(0));
     Divider<T> divider(values_.data());
-    divide_memory(divider, drops, divided_, dropout_);
+    divide_memory(divider, config, divided_, dropout_);
+    for (std::size_t head = 0; head < tables.slopes.size(); ++head)
+      for (Index distance = 1 - length; distance < length; ++distance)
+        divided_.scratch.biases[static_cast<Index>(head) * divided_.bias_step + distance + length - 1] =
+            -tables.slopes[head] * static_cast<T>(std::abs(distance));
     rows_.assign(static_cast<std::size_t>(chunk_sequences(length) * length), 0);
     divided_.scratch.counted_rows = rows_.data();
     length_ = length;
@@ -141,7 +162,7 @@ void ChunkMemory<T>::prepare(const TrainModelConfig& config, const ChunkTables<T
   work.sinusoids = tables.sinusoids.empty() ? nullptr : tables.sinusoids.data();
   work.cosines = tables.cosines.empty() ? nullptr : tables.cosines.data();
   work.sines = tables.sines.empty() ? nullptr : tables.sines.data();
-  work.slopes = tables.slopes.empty() ? nullptr : tables.slopes.data();
+  work.buckets = tables.buckets.empty() ? nullptr : tables.buckets.data() + config.longest_sequence - 1;
 }
 
 template struct ChunkTables<float>;
@@ -179,6 +200,8 @@ FoundTensor first_not_finite(const ChunkWork<T>& work) {
     look("attn_weights", i, layer.weights, work.sequences * work.heads * work.tokens, work.tokens,
          work.token_step);
     look("concat", i, layer.heads, rows, work.heads * work.head_width, work.heads_step);
+    if (work.output_gate)
+      look("gated_concat", i, layer.gated, rows, work.heads * work.head_width, work.heads_step);
     if (work.hidden == 0) continue;
     look("feed_forward_input", i, layer.feed_forward_input.out, rows, work.width, work.width_step);
     look("hidden", i, layer.hidden, rows, work.hidden, work.hidden_step);
@@ -197,7 +220,8 @@ namespace {
 // Those of a layer, from norm1_weight on in the order of TrainRole.
 constexpr MatrixPlace LayerPlaces::*places_of_layer[]{
     &LayerPlaces::norm1_weight, &LayerPlaces::norm1_bias,     &LayerPlaces::in_weight,
-    &LayerPlaces::in_bias,      &LayerPlaces::out_weight,     &LayerPlaces::out_bias,
+    &LayerPlaces::in_bias,      &LayerPlaces::relative_bias,  &LayerPlaces::sinks,
+    &LayerPlaces::gate_weight,  &LayerPlaces::out_weight,     &LayerPlaces::out_bias,
     &LayerPlaces::norm2_weight, &LayerPlaces::norm2_bias,     &LayerPlaces::linear1_weight,
     &LayerPlaces::linear1_bias, &LayerPlaces::linear2_weight, &LayerPlaces::linear2_bias};
 static_assert(std::size(places_of_layer) ==
@@ -224,6 +248,7 @@ MatrixPlace& place_in(ModelPlaces& places, const TrainParameter& parameter) {
 bool is_multiplied(const TrainParameter& parameter, const TrainModelConfig& config) {
   switch (parameter.role) {
     case TrainRole::in_weight:
+    case TrainRole::gate_weight:
     case TrainRole::out_weight:
     case TrainRole::linear1_weight:
     case TrainRole::linear2_weight:
@@ -256,6 +281,7 @@ PaddedLayout padded_layout(const TrainModelConfig& config, const std::vector<Tra
     place_in(layout.places, parameter) = place;
   }
   if (config.tied) layout.places.unembedding = layout.places.embedding;
+  for (LayerPlaces& layer : layout.places.layers) layer.relative_bias = layout.places.layers[0].relative_bias;
   return layout;
 }
 

@@ -26,8 +26,10 @@ inline Index chunk_sequences(Index length) {
 template <class T>
 struct ChunkTables {
   AlignedValues<T> sinusoids, cosines, sines, slopes;
+  std::vector<Index> buckets;
   // For sequences of up to `longest` tokens: sinusoids (T,E padded) as in "Attention Is All You Need", angles
-  // of rotary_embedding.h, slopes of alibi.h. Those that the configuration does not need are empty.
+  // of rotary_embedding.h, slopes of alibi.h, buckets of relative_bias.h by distance from −(longest − 1) on.
+  // Those that the configuration does not need are empty.
   explicit ChunkTables(const TrainModelConfig& config);
 };
 

@@ -25,7 +25,9 @@ struct MatrixPlace {
 };
 
 struct LayerPlaces {
-  MatrixPlace norm1_weight, norm1_bias, in_weight, in_bias, out_weight, out_bias;
+  MatrixPlace norm1_weight, norm1_bias, in_weight, in_bias;
+  MatrixPlace relative_bias;  // of every layer the same place, that of the table that they share
+  MatrixPlace sinks, gate_weight, out_weight, out_bias;
   MatrixPlace norm2_weight, norm2_bias, linear1_weight, linear1_bias, linear2_weight, linear2_bias;
 };
 
@@ -47,12 +49,15 @@ struct NormRows {
 template <class T>
 struct LayerRows {
   NormRows<T> attention_input, feed_forward_input;
-  T* in;       // q, k and v (rows,H·D+2·G·D), after rotation and norm
-  T* inverse;  // 1 over the root of the mean square that q and k had (rows,H+G), or null
-  T* weights;  // (sequences,H,S,T): transposed maps, so that the softmax runs across neighbouring numbers
-  T* heads;    // concatenated head outputs (rows,H·D)
-  T* before;   // of the activation (rows,F)
-  T* hidden;   // after it (rows,F)
+  T* in;           // q, k and v (rows,H·D+2·G·D), after rotation and norm
+  T* inverse;      // 1 over the root of the mean square that q and k had (rows,H+G), or null
+  T* weights;      // (sequences,H,S,T): transposed maps, so that the softmax runs across neighbouring numbers
+  T* sink_shares;  // what the sink takes of each row (sequences,H,T), or null
+  T* heads;        // concatenated head outputs (rows,H·D)
+  T* gate;         // σ of the output gate (rows,H·D), or null
+  T* gated;        // the heads times it (rows,H·D), or null
+  T* before;       // of the activation (rows,F)
+  T* hidden;       // after it (rows,F)
 };
 
 // Scratch that holds nothing between two calls.
@@ -65,10 +70,15 @@ struct ChunkScratch {
   T* grad_stream;       // (rows,E)
   T* grad_narrow;       // (rows,E)
   T* grad_heads;        // (rows,H·D)
+  T* grad_gate;         // (rows,H·D), or null
   T* grad_wide;         // (rows,max(F,H·D+2·G·D))
   T* transposed;        // (D,T): q of one head, or the gradient of its output
   T* map;               // (S,T)
   T* grad_map;          // (S,T)
+  T* grad_sinks;        // what each query of one head adds to d sink (T), or null
+  // What each head adds to the score of a query and the key `distance` places before it, at
+  // distance + T − 1; without such biases null (H,bias_step). The gradients: of learned biases only.
+  T *biases, *grad_biases;
   Index* counted_rows;  // (rows)
 };
 
@@ -80,12 +90,12 @@ struct ChunkWork {
   T* gradients;  // added to; null: forward only
 
   Index layers, width, heads, kv_heads, head_width, hidden, vocabulary;
-  Index width_step, in_step, heads_step, hidden_step, wide_step, vocabulary_step, token_step;
-  bool norms, relu, causal, qk_norm;
+  Index width_step, in_step, heads_step, hidden_step, wide_step, vocabulary_step, token_step, bias_step;
+  bool norms, relu, causal, qk_norm, sink, output_gate;
   T scale;
   const T* sinusoids;        // (T,E), or null
   const T *cosines, *sines;  // (T,D/2), or null: nothing is rotated
-  const T* slopes;           // (H) of ALiBi, or null
+  const Index* buckets;  // the row of the table of relative biases by distance; [0] is distance 0; or null
 
   Index sequences, tokens;              // of this chunk, and T of each
   const std::int32_t* token;            // (sequences,T)

@@ -15,7 +15,7 @@ namespace {
 
 using ChoiceWords = std::vector<std::string_view>;  // in the order of their enumerators
 
-const ChoiceWords positions_words{"none", "learned", "sinusoidal", "rotary", "alibi"};
+const ChoiceWords positions_words{"none", "learned", "sinusoidal", "rotary", "alibi", "relative_bias"};
 const ChoiceWords activation_words{"relu", "gelu_pytorch_tanh"};
 const ChoiceWords kind_words{"sgd", "momentum", "adam", "adamw"};
 
@@ -91,6 +91,8 @@ void visit_model(Visitor& visit, Config& config) {
   visit("is_causal", config.causal);
   visit("scale_attn_weights", config.scaled);
   visit("qk_norm", config.qk_norm);
+  visit("sink", config.sink);
+  visit("output_gate", config.output_gate);
   visit("out_projection", config.out_projection);
   visit("tie_word_embeddings", config.tied);
   visit("attention_dropout", config.dropout);

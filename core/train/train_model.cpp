@@ -87,6 +87,13 @@ void add_layer(ParameterList& list, const TrainModelConfig& config, Index layer)
   list.add(prefix + "self_attn.in_proj_weight", TrainRole::in_weight, {{in_axis, in_rows}, {"E", width}},
            layer);
   list.add(prefix + "self_attn.in_proj_bias", TrainRole::in_bias, {{in_axis, in_rows}}, layer);
+  if (config.positions == TrainPositions::relative_bias && layer == 0)
+    list.add(prefix + "self_attn.relative_attention_bias.weight", TrainRole::relative_bias,
+             {{"buckets", relative_bias_of(config).buckets}, {"H", config.heads}}, layer);
+  if (config.sink) list.add(prefix + "self_attn.sinks", TrainRole::sinks, {{"H", config.heads}}, layer);
+  if (config.output_gate)
+    list.add(prefix + "self_attn.output_gate.weight", TrainRole::gate_weight, {{"H·D", inner}, {"E", width}},
+             layer);
   if (config.out_projection) {
     list.add(prefix + "self_attn.out_proj.weight", TrainRole::out_weight, {{"E", width}, {"H·D", inner}},
              layer);
@@ -133,6 +140,10 @@ Index in_rows_of(const TrainModelConfig& config) {
   return (config.heads + 2 * config.kv_heads) * head_width_of(config);
 }
 
+RelativeBias relative_bias_of(const TrainModelConfig& config) {
+  return {.bidirectional = !config.causal};
+}
+
 std::vector<TrainParameter> train_parameters(const TrainModelConfig& config) {
   check_train_model(config);
   ParameterList list;
@@ -151,31 +162,54 @@ Index train_parameter_count(const std::vector<TrainParameter>& parameters) {
   return parameters.empty() ? 0 : parameters.back().offset + parameters.back().size();
 }
 
+std::optional<ValueOwner> owner_of(const TrainModelConfig& config, const TrainParameter& parameter, Index i) {
+  const Index columns = parameter.columns(), head_width = head_width_of(config);
+  const Index row = i / columns, column = i % columns;
+  switch (parameter.role) {
+    case TrainRole::in_weight:
+    case TrainRole::in_bias: {
+      const Index step = parameter.shape.rank() < 2 ? 1 : columns, unit = i / step / head_width;
+      // Query heads, then key heads, then value heads.
+      const Index first = unit < config.heads                     ? 0
+                          : unit < config.heads + config.kv_heads ? config.heads
+                                                                  : config.heads + config.kv_heads;
+      return ValueOwner{first > 0, unit - first, i - (unit - first) * head_width * step};
+    }
+    case TrainRole::gate_weight:
+      return ValueOwner{false, row / head_width, row % head_width * columns + column};
+    case TrainRole::out_weight:
+      return ValueOwner{false, column / head_width, row * columns + column % head_width};
+    case TrainRole::sinks:
+    case TrainRole::relative_bias:
+      return ValueOwner{false, column, row * columns};
+    default:
+      return std::nullopt;
+  }
+}
+
 std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
                                         const std::vector<TrainParameter>& parameters) {
   if (config.frozen_heads.empty()) return {};
   std::vector<std::uint8_t> frozen(static_cast<std::size_t>(train_parameter_count(parameters)), 0);
-  const Index head_width = head_width_of(config), per_group = config.heads / config.kv_heads;
+  const Index per_group = config.heads / config.kv_heads;
   const auto is_frozen = [&](Index layer, Index head) {
     return std::ranges::count(config.frozen_heads, FrozenHead{layer, head}) > 0;
   };
-  const auto group_is_frozen = [&](Index layer, Index group) {
-    for (Index head = group * per_group; head < (group + 1) * per_group; ++head)
-      if (!is_frozen(layer, head)) return false;
+  const auto stays = [&](const TrainParameter& parameter, const ValueOwner& owner) {
+    const bool of_all_layers = parameter.role == TrainRole::relative_bias;
+    const Index first_layer = of_all_layers ? 0 : parameter.layer,
+                last_layer = of_all_layers ? config.layers - 1 : parameter.layer;
+    const Index first = owner.is_group ? owner.number * per_group : owner.number,
+                heads = owner.is_group ? per_group : 1;
+    for (Index layer = first_layer; layer <= last_layer; ++layer)
+      for (Index head = first; head < first + heads; ++head)
+        if (!is_frozen(layer, head)) return false;
     return true;
   };
-  for (const TrainParameter& parameter : parameters) {
-    const bool in = parameter.role == TrainRole::in_weight || parameter.role == TrainRole::in_bias;
-    if (!in && parameter.role != TrainRole::out_weight) continue;
-    const bool by_row = parameter.role == TrainRole::in_weight;
-    for (Index i = 0; i < parameter.size(); ++i) {
-      const Index unit = (by_row ? i / parameter.columns() : i % parameter.columns()) / head_width;
-      const bool of_query = !in || unit < config.heads;
-      const bool stays = of_query ? is_frozen(parameter.layer, unit)
-                                  : group_is_frozen(parameter.layer, (unit - config.heads) % config.kv_heads);
-      frozen[static_cast<std::size_t>(parameter.offset + i)] = stays;
-    }
-  }
+  for (const TrainParameter& parameter : parameters)
+    for (Index i = 0; i < parameter.size(); ++i)
+      if (const auto owner = owner_of(config, parameter, i))
+        frozen[static_cast<std::size_t>(parameter.offset + i)] = stays(parameter, *owner);
   return frozen;
 }
 
@@ -196,6 +230,9 @@ Beginning beginning_of(const TrainParameter& parameter, const TrainModelConfig& 
       return {Draw::normal, config.tied ? bound_of(config.width) : 1.0};
     case TrainRole::in_weight:
       return {Draw::uniform, std::sqrt(6.0 / static_cast<double>(parameter.rows() + parameter.columns()))};
+    case TrainRole::relative_bias:
+      return {Draw::normal, bound_of(config.width)};
+    case TrainRole::gate_weight:
     case TrainRole::out_weight:
     case TrainRole::linear1_weight:
     case TrainRole::linear2_weight:
@@ -210,6 +247,7 @@ Beginning beginning_of(const TrainParameter& parameter, const TrainModelConfig& 
     case TrainRole::norm_weight:
       return {Draw::constant, 1.0};
     case TrainRole::in_bias:
+    case TrainRole::sinks:
     case TrainRole::out_bias:
     case TrainRole::norm1_bias:
     case TrainRole::norm2_bias:
@@ -221,16 +259,9 @@ Beginning beginning_of(const TrainParameter& parameter, const TrainModelConfig& 
 
 // The value of head 0 that the i-th value equals if all heads begin equal.
 Index same_in_first_head(const TrainParameter& parameter, const TrainModelConfig& config, Index i) {
-  const Index head_width = head_width_of(config), columns = parameter.columns();
-  const Index row = i / columns, column = i % columns;
-  if (parameter.role == TrainRole::out_weight)
-    return !config.equal_out_projection ? i : row * columns + column % head_width;
-  if (parameter.role != TrainRole::in_weight) return i;
-  const Index unit = row / head_width;  // query heads, then key heads, then value heads
-  const Index first = unit < config.heads                     ? 0
-                      : unit < config.heads + config.kv_heads ? config.heads
-                                                              : config.heads + config.kv_heads;
-  return (first * head_width + row % head_width) * columns + column;
+  if (parameter.role == TrainRole::out_weight && !config.equal_out_projection) return i;
+  const auto owner = owner_of(config, parameter, i);
+  return owner ? owner->in_first : i;
 }
 
 template <class T>

@@ -17,11 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "core/attention/attention_options.h"
 #include "core/tensor/shape.h"
 
 namespace headwise {
 
-enum class TrainPositions { none, learned, sinusoidal, rotary, alibi };
+// relative_bias: learned numbers by distance, a table that all layers share (core/attention/relative_bias.h).
+enum class TrainPositions { none, learned, sinusoidal, rotary, alibi, relative_bias };
 enum class TrainActivation { relu, gelu };  // gelu: its approximation by tanh (approximate="tanh" in PyTorch)
 
 // A head whose parameters stay as they began.
@@ -48,6 +50,8 @@ struct TrainModelConfig {
   bool scaled = true;  // scores · 1/√D; false: · 1
   bool qk_norm =
       false;  // each head's rows of q and k over the root of their mean square, without weights, ε = 1e-6
+  bool sink = false;         // a learned logit a head, a score of each query whose weight is dropped
+  bool output_gate = false;  // the concatenated heads ∘ σ(x·W_gᵀ), before W_O; x is the input of attention
   bool out_projection =
       true;              // W_O and its bias; false: the concatenated heads are the output, and H·D must be E
   bool tied = false;     // the unembedding is the embedding
@@ -65,9 +69,10 @@ struct TrainModelConfig {
 void check_train_model(const TrainModelConfig& config);
 
 // The widths that the configuration implies; it must be a checked one.
-Index head_width_of(const TrainModelConfig& config);          // D
-Index feed_forward_width_of(const TrainModelConfig& config);  // F; 0 without feed-forward
-Index in_rows_of(const TrainModelConfig& config);             // H·D + 2·G·D, the rows of in_proj_weight
+Index head_width_of(const TrainModelConfig& config);            // D
+Index feed_forward_width_of(const TrainModelConfig& config);    // F; 0 without feed-forward
+Index in_rows_of(const TrainModelConfig& config);               // H·D + 2·G·D, the rows of in_proj_weight
+RelativeBias relative_bias_of(const TrainModelConfig& config);  // 32 buckets up to a distance of 128, as T5's
 
 // What a parameter is, for those who look for one without its name.
 enum class TrainRole {
@@ -77,6 +82,9 @@ enum class TrainRole {
   norm1_bias,      // (E)
   in_weight,       // (H·D+2·G·D,E): W_Q, W_K, W_V one below the other
   in_bias,         // (H·D+2·G·D)
+  relative_bias,   // (buckets,H), in layer 0 for all layers
+  sinks,           // (H)
+  gate_weight,     // (H·D,E)
   out_weight,      // (E,H·D)
   out_bias,        // (E)
   norm2_weight,    // (E)
@@ -108,9 +116,18 @@ std::vector<TrainParameter> train_parameters(const TrainModelConfig& config);
 // Of all parameters together: the length of their array.
 Index train_parameter_count(const std::vector<TrainParameter>& parameters);
 
-// For each value 1 if it belongs to a frozen head, which training must not change: rows of W_Q, their biases
-// and columns of W_O; rows of W_K and W_V only if all heads that share them are frozen.
-// Empty if no head is frozen.
+// The head that a value of a parameter belongs to, or the group of heads that share a key/value head.
+struct ValueOwner {
+  bool is_group = false;
+  Index number = 0;    // of the head or the group
+  Index in_first = 0;  // the value at the same place of the first one
+};
+// Of value i: rows of W_Q, W_K, W_V, their biases and W_g, columns of W_O and of the relative biases, sinks.
+// Null: of no head.
+std::optional<ValueOwner> owner_of(const TrainModelConfig& config, const TrainParameter& parameter, Index i);
+
+// For each value 1 if it belongs to a frozen head, which training must not change: what heads share only if
+// all of them are frozen, those of a group, or of all layers. Empty if no head is frozen.
 std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
                                         const std::vector<TrainParameter>& parameters);
 
@@ -123,6 +140,9 @@ std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
 //   in_proj_weight             U(±√(6/(rows + E)))              torch.nn.MultiheadAttention (Xavier)
 //   out_proj.weight            U(±1/√(H·D))                     torch.nn.Linear (Kaiming with a = √5)
 //   in_proj_bias, out_proj.bias  0                              torch.nn.MultiheadAttention
+//   relative_attention_bias    N(0, 1/E)                        transformers' T5
+//   sinks                      0: as one more key whose score is 0
+//   output_gate                U(±1/√E)                         torch.nn.Linear
 //   linear1, linear2           U(±1/√inputs), biases too        torch.nn.Linear
 //   unembedding                U(±1/√E)                         torch.nn.Linear
 //   norms                      weight 1, bias 0                 torch.nn.LayerNorm

@@ -315,6 +315,25 @@ std::vector<Tensor> TrainPass<T>::attention_weights(std::span<const T> values, c
 }
 
 template <class T>
+std::vector<Tensor> TrainPass<T>::output_gates(std::span<const T> values, const TrainBatch& batch) {
+  const TrainModelConfig& config = state_->config;
+  if (!config.output_gate) return {};
+  const Index columns = config.heads * head_width_of(config);
+  const Shape shape{{"N", batch.sequences}, {"L", batch.length}, {"H·D", columns}};
+  std::vector<Tensor> gates(static_cast<std::size_t>(config.layers),
+                            Tensor(shape, std::is_same_v<T, float> ? DType::f32 : DType::f64));
+  state_->run(values, batch, {}, {}, [&](Index first_sequence, const ChunkWork<T>& work) {
+    for (Index layer = 0; layer < work.layers; ++layer) {
+      T* const to = gates[static_cast<std::size_t>(layer)].template values<T>().data() +
+                    first_sequence * work.tokens * columns;
+      for (Index row = 0; row < work.sequences * work.tokens; ++row)
+        std::copy_n(work.layer[layer].gate + row * work.heads_step, columns, to + row * columns);
+    }
+  });
+  return gates;
+}
+
+template <class T>
 std::string TrainPass<T>::first_not_finite(std::span<const T> values, const TrainBatch& batch) {
   std::mutex mutex;
   FoundTensor first;

@@ -68,6 +68,9 @@ class TrainPass {
   // The attention maps (N,H,L,S) of each layer for a batch, without dropout.
   std::vector<Tensor> attention_weights(std::span<const T> values, const TrainBatch& batch);
 
+  // σ of the output gate (N,L,H·D) of each layer for a batch; none without a gate.
+  std::vector<Tensor> output_gates(std::span<const T> values, const TrainBatch& batch);
+
   // The first tensor of the forward pass that has a number which is not finite, as of a run whose loss is
   // not: "layers.0.attn_weights"; empty if all are finite.
   std::string first_not_finite(std::span<const T> values, const TrainBatch& batch);

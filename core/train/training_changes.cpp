@@ -13,66 +13,83 @@ constexpr double dropout_of_change = 0.2, times_learning_rate = 30.0;
 
 constexpr std::array change_entries{
     TrainingChangeEntry{
-        TrainingChange::one_wide_head, "one-wide-head", "one wide head", "with one wide head",
+        TrainingChange::one_wide_head, "heads", "one-wide-head", "one wide head", "with one wide head",
         "One head as wide as all heads together has as many parameters. Does it learn the same?"},
-    TrainingChangeEntry{TrainingChange::half_the_heads, "half-the-heads", "half the heads",
+    TrainingChangeEntry{TrainingChange::half_the_heads, "heads", "half-the-heads", "half the heads",
                         "with half the heads",
                         "Half as many heads, each as wide as before. How many does the task need?"},
     TrainingChangeEntry{
-        TrainingChange::one_head, "one-head", "one head", "with one head",
+        TrainingChange::one_head, "heads", "one-head", "one head", "with one head",
         "A single head in each layer, as wide as one was before. What can one attention map do alone?"},
-    TrainingChangeEntry{TrainingChange::frozen_head, "frozen-head", "one head frozen", "with one head frozen",
+    TrainingChangeEntry{TrainingChange::frozen_head, "heads", "frozen-head", "one head frozen",
+                        "with one head frozen",
                         "Head 0 of layer 0 stays as it began. Do the other heads take over its work?"},
-    TrainingChangeEntry{TrainingChange::equal_heads, "equal-heads", "heads begin equal",
+    TrainingChangeEntry{TrainingChange::equal_heads, "heads", "equal-heads", "heads begin equal",
                         "with heads that begin equal",
                         "Every head begins with the same numbers. What could make them differ?"},
-    TrainingChangeEntry{TrainingChange::equal_but_output, "equal-but-output", "equal except W_O",
+    TrainingChangeEntry{TrainingChange::equal_but_output, "heads", "equal-but-output", "equal except W_O",
                         "with heads that begin equal except for W_O",
                         "Every head begins with the same W_Q, W_K and W_V, and random columns of W_O. Is "
                         "that enough to make the heads differ?"},
-    TrainingChangeEntry{TrainingChange::grouped_keys, "grouped-keys", "grouped keys (H/2)",
+    TrainingChangeEntry{TrainingChange::grouped_keys, "keys and values", "grouped-keys", "grouped keys (H/2)",
                         "with grouped keys",
                         "Two query heads share each key and value head; Llama 3 has such groups too. What "
                         "does the smaller cache cost?"},
-    TrainingChangeEntry{TrainingChange::one_key_head, "one-key-head", "one key head (MQA)",
+    TrainingChangeEntry{TrainingChange::one_key_head, "keys and values", "one-key-head", "one key head (MQA)",
                         "with one key head",
                         "All heads share one key and value head. Can they still look for different things?"},
-    TrainingChangeEntry{TrainingChange::no_scale, "no-scale", "without 1/√D", "without 1/√D",
+    TrainingChangeEntry{TrainingChange::no_scale, "scores and weights", "no-scale", "without 1/√D",
+                        "without 1/√D",
                         "Without the division the scores are √D times as large. Does the softmax get stuck?"},
-    TrainingChangeEntry{TrainingChange::qk_norm, "qk-norm", "QK-norm", "with QK-norm",
+    TrainingChangeEntry{TrainingChange::qk_norm, "scores and weights", "qk-norm", "QK-norm", "with QK-norm",
                         "Each head's rows of q and k are brought to one length. Is anything lost?"},
     TrainingChangeEntry{
-        TrainingChange::qk_norm_high_learning_rate, "qk-norm-high-learning-rate", "QK-norm, rate × 30",
-        "with QK-norm and 30 times the learning rate",
+        TrainingChange::qk_norm_high_learning_rate, "scores and weights", "qk-norm-high-learning-rate",
+        "QK-norm, rate × 30", "with QK-norm and 30 times the learning rate",
         "Long steps make q and k longer, and scores with them. Does it help to hold their length?"},
-    TrainingChangeEntry{TrainingChange::no_out_projection, "no-out-projection", "without W_O", "without W_O",
+    TrainingChangeEntry{TrainingChange::sink, "scores and weights", "sink", "sink", "with a sink",
+                        "Each head may put weight on one more score, to which no value belongs, as in "
+                        "gpt-oss. Does a head that finds nothing leave the first token alone?"},
+    TrainingChangeEntry{
+        TrainingChange::no_causal_mask, "scores and weights", "no-causal-mask", "no causal mask",
+        "without the causal mask",
+        "Every token also sees what follows it. What does the model learn if it can read the answer?"},
+    TrainingChangeEntry{TrainingChange::dropout, "scores and weights", "dropout", "dropout 0.2",
+                        "with dropout 0.2",
+                        "In every step a fifth of the attention weights are dropped. Does that disturb a "
+                        "head that needs one token?"},
+    TrainingChangeEntry{TrainingChange::output_gate, "output", "output-gate", "output gate",
+                        "with an output gate",
+                        "Each number of a head is multiplied by a gate between 0 and 1, which the token "
+                        "itself chooses, as in Qwen3-Next. Which heads does it close, and where?"},
+    TrainingChangeEntry{TrainingChange::no_out_projection, "output", "no-out-projection", "without W_O",
+                        "without W_O",
                         "Each head writes into columns of its own, which no matrix mixes. Is W_O needed?"},
     TrainingChangeEntry{
-        TrainingChange::no_positions, "no-positions", "no positions", "without positions",
+        TrainingChange::no_positions, "positions", "no-positions", "no positions", "without positions",
         "Attention sees a set of tokens, not their order. Can the causal mask replace positions?"},
     TrainingChangeEntry{
-        TrainingChange::learned_positions, "learned-positions", "learned positions", "with learned positions",
+        TrainingChange::learned_positions, "positions", "learned-positions", "learned positions",
+        "with learned positions",
         "A learned vector is added for each position, as in GPT-2. Is it learned fast enough?"},
-    TrainingChangeEntry{TrainingChange::sinusoidal_positions, "sinusoidal-positions", "sinusoidal positions",
-                        "with sinusoidal positions",
+    TrainingChangeEntry{TrainingChange::sinusoidal_positions, "positions", "sinusoidal-positions",
+                        "sinusoidal positions", "with sinusoidal positions",
                         "Fixed waves are added, as in “Attention Is All You Need”. Are they easier to use "
                         "than learned ones?"},
-    TrainingChangeEntry{TrainingChange::rotary_positions, "rotary-positions", "rotary positions",
+    TrainingChangeEntry{TrainingChange::rotary_positions, "positions", "rotary-positions", "rotary positions",
                         "with rotary positions",
                         "Queries and keys are rotated, so that scores depend on distances. Is “one token "
                         "back” found sooner?"},
-    TrainingChangeEntry{TrainingChange::alibi_positions, "alibi-positions", "ALiBi positions",
+    TrainingChangeEntry{TrainingChange::alibi_positions, "positions", "alibi-positions", "ALiBi positions",
                         "with ALiBi positions",
                         "Scores fall with distance, with a different slope in each head. Which heads see "
                         "near, and which see far?"},
-    TrainingChangeEntry{
-        TrainingChange::no_causal_mask, "no-causal-mask", "no causal mask", "without the causal mask",
-        "Every token also sees what follows it. What does the model learn if it can read the answer?"},
-    TrainingChangeEntry{TrainingChange::dropout, "dropout", "dropout 0.2", "with dropout 0.2",
-                        "In every step a fifth of the attention weights are dropped. Does that disturb a "
-                        "head that needs one token?"},
-    TrainingChangeEntry{TrainingChange::high_learning_rate, "high-learning-rate", "learning rate × 30",
-                        "with 30 times the learning rate",
+    TrainingChangeEntry{TrainingChange::relative_bias, "positions", "relative-bias", "relative bias",
+                        "with a relative bias",
+                        "Each head learns a number for each distance, which is added to its scores, as in "
+                        "T5. Which distances do the heads prefer?"},
+    TrainingChangeEntry{TrainingChange::high_learning_rate, "optimiser", "high-learning-rate",
+                        "learning rate × 30", "with 30 times the learning rate",
                         "Steps that are 30 times as long. What does too high a learning rate look like?"}};
 
 void set_heads(TrainModelConfig& model, Index heads, Index head_width) {
@@ -129,6 +146,12 @@ bool apply_change(TrainModelConfig& model, OptimiserConfig& optimiser, TrainingC
       model.qk_norm = true;
       optimiser.learning_rate *= times_learning_rate;
       return true;
+    case TrainingChange::sink:
+      model.sink = true;
+      return true;
+    case TrainingChange::output_gate:
+      model.output_gate = true;
+      return true;
     case TrainingChange::no_out_projection:
       model.out_projection = false;
       return true;
@@ -136,10 +159,11 @@ bool apply_change(TrainModelConfig& model, OptimiserConfig& optimiser, TrainingC
     case TrainingChange::learned_positions:
     case TrainingChange::sinusoidal_positions:
     case TrainingChange::rotary_positions:
-    case TrainingChange::alibi_positions:  // in the order of TrainPositions
-      static_assert(static_cast<int>(TrainingChange::alibi_positions) -
+    case TrainingChange::alibi_positions:
+    case TrainingChange::relative_bias:  // in the order of TrainPositions
+      static_assert(static_cast<int>(TrainingChange::relative_bias) -
                         static_cast<int>(TrainingChange::no_positions) ==
-                    static_cast<int>(TrainPositions::alibi));
+                    static_cast<int>(TrainPositions::relative_bias));
       model.positions = static_cast<TrainPositions>(static_cast<int>(change) -
                                                     static_cast<int>(TrainingChange::no_positions));
       return true;

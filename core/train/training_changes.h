@@ -23,19 +23,23 @@ enum class TrainingChange {
   no_scale,          // without 1/√D
   qk_norm,
   qk_norm_high_learning_rate,  // with both
-  no_out_projection,           // without W_O
+  sink,
+  no_causal_mask,
+  dropout,  // p = 0.2
+  output_gate,
+  no_out_projection,  // without W_O
   no_positions,
   learned_positions,
   sinusoidal_positions,
   rotary_positions,
   alibi_positions,
-  no_causal_mask,
-  dropout,             // p = 0.2
+  relative_bias,
   high_learning_rate,  // × 30
 };
 
 struct TrainingChangeEntry {
   TrainingChange change;
+  std::string_view group;     // "heads", above those of a menu that belong together; they are neighbours
   std::string_view name;      // "one-wide-head", for files and the command line
   std::string_view label;     // "one wide head", for a button
   std::string_view with;      // "with one wide head", in a sentence

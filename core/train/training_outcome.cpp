@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "core/attention/relative_bias.h"
+
 namespace headwise {
 namespace {
 
@@ -25,6 +27,44 @@ void measure_answers(const TrainBatch& batch, TrainingOutcome& outcome) {
   if (counted == 0) return;
   outcome.guessed = static_cast<double>(most) / static_cast<double>(counted);
   outcome.next_answers = static_cast<double>(next) / static_cast<double>(counted);
+}
+
+// Of one layer: (N,L,H·D).
+std::vector<HeadGate> gates_of_heads(const Tensor& gates, Index heads) {
+  const Index tokens = gates.shape().size(0) * gates.shape().size(1), width = gates.shape().size(2) / heads;
+  std::vector<HeadGate> of(static_cast<std::size_t>(heads), HeadGate{.least = 1.0});
+  for (Index token = 0; token < tokens; ++token)
+    for (Index head = 0; head < heads; ++head) {
+      double open = 0.0;
+      for (Index c = 0; c < width; ++c)
+        open += gates.flat((token * heads + head) * width + c) / static_cast<double>(width);
+      HeadGate& own = of[static_cast<std::size_t>(head)];
+      own = {own.mean + open / static_cast<double>(tokens), std::min(own.least, open),
+             std::max(own.most, open)};
+    }
+  return of;
+}
+
+// Of the table (buckets,H) of a task whose sequences have `length` tokens.
+template <class T>
+std::vector<HeadBias> biases_of_heads(const TrainModelConfig& model, std::span<const T> table, Index length) {
+  std::vector<HeadBias> biases;
+  const RelativeBias bias = relative_bias_of(model);
+  for (Index head = 0; head < model.heads; ++head) {
+    const Index first = model.causal ? 0 : 1 - length, count = length - first;
+    double sum = 0.0, largest = -HUGE_VAL;
+    HeadBias of;
+    for (Index distance = first; distance < length; ++distance) {
+      const auto at = static_cast<std::size_t>(relative_bucket(bias, -distance) * model.heads + head);
+      const auto value = static_cast<double>(table[at]);
+      sum += value;
+      if (value > largest) of.distance = distance;
+      largest = std::max(largest, value);
+    }
+    of.above = largest - sum / static_cast<double>(count);
+    biases.push_back(of);
+  }
+  return biases;
 }
 
 // The largest number and the largest difference from head 0.
@@ -66,22 +106,13 @@ std::optional<Index> learned_step(std::span<const double> losses) {
 template <class T>
 double heads_apart(const TrainModelConfig& config, const std::vector<TrainParameter>& parameters,
                    std::span<const T> array) {
-  const Index width = head_width_of(config), heads = config.heads, groups = config.kv_heads;
   Apart apart;
   for (const TrainParameter& parameter : parameters) {
-    const bool in = parameter.role == TrainRole::in_weight || parameter.role == TrainRole::in_bias;
-    if (!in && parameter.role != TrainRole::out_weight) continue;
-    // Of in_proj the heads are rows, of W_O columns.
-    const Index columns = parameter.role == TrainRole::in_bias ? 1 : parameter.columns();
     const auto at = [&](Index i) {
       return static_cast<double>(array[static_cast<std::size_t>(parameter.offset + i)]);
     };
-    for (Index i = 0; i < parameter.size(); ++i) {
-      const Index place = in ? i / columns : i % columns, unit = place / width;
-      const Index first_unit = unit < heads || !in ? 0 : unit < heads + groups ? heads : heads + groups;
-      const Index back = (unit - first_unit) * width;
-      apart.see(at(i), at(i - back * (in ? columns : 1)));
-    }
+    for (Index i = 0; i < parameter.size(); ++i)
+      if (const auto owner = owner_of(config, parameter, i)) apart.see(at(i), at(owner->in_first));
   }
   return apart.most == 0.0 ? 0.0 : apart.difference / apart.most;
 }
@@ -119,6 +150,15 @@ TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> lo
       outcome.maps_apart[layer] +=
           maps_apart(maps[layer]) / static_cast<double>(std::min(examples, map_examples));
   }
+  const TrainModelConfig& model = run.settings().model;
+  batch = {.sequences = std::min(examples, measured_habit_examples(run.task().length))};
+  fill_batch(run.task(), TaskSplit::held_out, run.settings().seed, 0, batch);
+  for (const Tensor& gates : TrainPass<T>(model).output_gates(run.values(), batch))
+    outcome.gates.push_back(gates_of_heads(gates, model.heads));
+  for (const TrainParameter& parameter : run.parameters())
+    if (parameter.role == TrainRole::relative_bias)
+      outcome.biases = biases_of_heads(
+          model, run.values().subspan(static_cast<std::size_t>(parameter.offset)), run.task().length);
   outcome.heads_apart = heads_apart(run.settings().model, run.parameters(), run.values());
   outcome.head_gradients_apart = heads_apart(run.settings().model, run.parameters(), run.gradient());
   return outcome;

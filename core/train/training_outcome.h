@@ -15,6 +15,19 @@ namespace headwise {
 // A run has learned its task when its loss is below this share of that of its first step.
 inline constexpr double learned_share = 0.2;
 
+// How far the output gate of a head is open, 0 … 1, the mean over its columns: of all tokens of held-out
+// examples, and at the token where it is least or most.
+struct HeadGate {
+  double mean = 0.0, least = 0.0, most = 0.0;
+};
+
+// Of a head's learned biases, the largest, and how much it is above their mean over all distances that a
+// sequence has.
+struct HeadBias {
+  Index distance = 0;  // of the key before its query; negative: after it
+  double above = 0.0;
+};
+
 struct TrainingOutcome {
   TrainingSettings settings;
   Index parameters = 0;
@@ -35,6 +48,8 @@ struct TrainingOutcome {
   // Of each layer, how far apart two heads' attention maps are: ½·Σ|p − p′| over the keys, 0 … 1, the mean
   // over pairs of heads and the queries of held-out examples; 0 with one head.
   std::vector<double> maps_apart;
+  std::vector<std::vector<HeadGate>> gates;  // of each layer and head; empty without an output gate
+  std::vector<HeadBias> biases;              // of each head, in all layers; empty without relative biases
 
   // How far apart the heads are in W_Q, W_K, W_V and W_O, as values and in the gradient that was applied
   // last: 0: equal to the last bit.

@@ -80,6 +80,9 @@ std::string initial_value_text(const TrainParameter& parameter, const TrainModel
       return fmt::format("normal({}, {}, {})", name, config.tied ? "1 / math.sqrt(WIDTH)" : "1.0", shape);
     case TrainRole::in_weight:
       return uniform(fmt::format("math.sqrt(6 / {})", parameter.rows() + parameter.columns()));
+    case TrainRole::relative_bias:
+      return fmt::format("normal({}, 1 / math.sqrt(WIDTH), {})", name, shape);
+    case TrainRole::gate_weight:
     case TrainRole::out_weight:
     case TrainRole::linear1_weight:
     case TrainRole::linear2_weight:
@@ -112,16 +115,16 @@ std::string frozen_text(const TrainModelConfig& config) {
   const std::vector<std::uint8_t> frozen = frozen_values(config, parameters);
   std::vector<std::string> entries;
   for (const TrainParameter& parameter : parameters) {
-    const bool in = parameter.role == TrainRole::in_weight || parameter.role == TrainRole::in_bias;
-    if (!in && parameter.role != TrainRole::out_weight) continue;
-    const Index step = parameter.role == TrainRole::in_weight ? parameter.columns() : 1;
-    const Index count = parameter.role == TrainRole::in_weight ? parameter.rows() : parameter.columns();
+    const bool by_row = parameter.role == TrainRole::in_weight || parameter.role == TrainRole::gate_weight,
+               by_column = parameter.shape.rank() == 2 && !by_row;
+    const Index step = by_row ? parameter.columns() : 1;
+    const Index count = by_row ? parameter.rows() : parameter.columns();
     std::vector<Index> places;
     for (Index i = 0; i < count; ++i)
       if (frozen[static_cast<std::size_t>(parameter.offset + i * step)]) places.push_back(i);
     if (!places.empty())
       entries.push_back(
-          fmt::format("\"{}\": np.s_[{}[{}]],", parameter.name, in ? "" : ":, ", join(places, ", ")));
+          fmt::format("\"{}\": np.s_[{}[{}]],", parameter.name, by_column ? ":, " : "", join(places, ", ")));
   }
   return join(entries, "\n    ");
 }
@@ -186,10 +189,13 @@ void add_model(Values& values, const TrainModelConfig& config) {
                           {"sinusoidal", config.positions == TrainPositions::sinusoidal},
                           {"rotary", config.positions == TrainPositions::rotary},
                           {"alibi", config.positions == TrainPositions::alibi},
+                          {"relative_bias", config.positions == TrainPositions::relative_bias},
                           {"grouped", config.kv_heads < config.heads},
                           {"causal", config.causal},
                           {"scaled", config.scaled},
                           {"qk_norm", config.qk_norm},
+                          {"sink", config.sink},
+                          {"output_gate", config.output_gate},
                           {"norms", config.norms},
                           {"out_projection", config.out_projection},
                           {"feed_forward", config.feed_forward},
@@ -198,6 +204,8 @@ void add_model(Values& values, const TrainModelConfig& config) {
                           {"equal_out_projection", config.out_projection && config.equal_out_projection}});
   values["parameters"] = parameters_text(config);
   values["slopes"] = join(alibi_slopes(config.heads), ", ");
+  const RelativeBias bias = relative_bias_of(config);
+  add_numbers<Index>(values, {{"buckets", bias.buckets}, {"max_distance", bias.max_distance}});
   values["unembedding"] = config.tied ? "embedding.weight" : "unembedding.weight";
   if (config.dropout > 0.0) add_numbers<double>(values, {{"dropout", config.dropout}});
   if (!config.frozen_heads.empty()) values["frozen"] = frozen_text(config);

@@ -161,15 +161,21 @@ std::vector<std::vector<TrainedHabits>> TrainingRun<T>::habits(std::optional<Ind
   // An example at a time: the maps of many long ones would take gigabytes.
   const auto layers = static_cast<std::size_t>(settings_.model.layers),
              heads = static_cast<std::size_t>(settings_.model.heads);
+  std::vector<std::vector<double>> kept(layers, std::vector<double>(heads));  // on keys, of a query
   std::vector<std::vector<std::vector<HeadScores>>> scores(layers, std::vector<std::vector<HeadScores>>(heads));
   for (Index example = 0; example < measured; ++example) {
     const std::vector<Tensor> maps = held_out_maps(example);
     std::vector<ScoredToken> text(held_out_batch_.tokens.size());
     for (std::size_t i = 0; i < text.size(); ++i) text[i].id = held_out_batch_.tokens[i];
     for (std::size_t layer = 0; layer < layers; ++layer)
-      for (std::size_t head = 0; head < heads; ++head)
+      for (std::size_t head = 0; head < heads; ++head) {
         scores[layer][head].push_back(head_scores(maps[layer], 0, static_cast<Index>(head), text,
                                                   {.is_causal = settings_.model.causal}));
+        const Index cells = std::ssize(text) * std::ssize(text);
+        for (Index cell = 0; cell < cells; ++cell)
+          kept[layer][head] += maps[layer].flat(static_cast<Index>(head) * cells + cell) /
+                               static_cast<double>(measured * std::ssize(text));
+      }
   }
   // The mean of the examples' scores, each weighted by its queries.
   const auto mean_of = [](const std::vector<HeadScores>& of_examples, HeadScore score) -> std::optional<double> {
@@ -185,10 +191,13 @@ std::vector<std::vector<TrainedHabits>> TrainingRun<T>::habits(std::optional<Ind
   };
   std::vector<std::vector<TrainedHabits>> habits(layers);
   for (std::size_t layer = 0; layer < layers; ++layer)
-    for (const std::vector<HeadScores>& of : scores[layer])
+    for (std::size_t head = 0; head < heads; ++head) {
+      const std::vector<HeadScores>& of = scores[layer][head];
       habits[layer].push_back({mean_of(of, HeadScore::previous_token), mean_of(of, HeadScore::induction),
                                mean_of(of, HeadScore::same_word), mean_of(of, HeadScore::first_token),
                                mean_of(of, HeadScore::next_token)});
+      if (settings_.model.sink) habits[layer].back().sink = 1.0 - kept[layer][head];
+    }
   return habits;
 }
 

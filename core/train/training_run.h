@@ -55,6 +55,7 @@ struct TrainingState {
 struct TrainedHabits {
   std::optional<double> previous_token, induction, same_token, first_token;
   std::optional<double> next_token = std::nullopt;  // only without the causal mask
+  std::optional<double> sink = std::nullopt;        // what the sink takes of a query's weight; only with one
 };
 
 // On how many held-out examples of this length a training is measured, wherever its loss and accuracy are

@@ -45,13 +45,25 @@ def alibi_slopes(heads):
     return torch.tensor(slopes + [2 ** (-8 * (2 * h + 1) / (2 * power)) for h in range(heads - power)], dtype=torch.float64)
 
 
-def attention(c, p, x, factors):
+def relative_buckets(ahead, causal, buckets=32, furthest=128):
+    """Of T5, as transformers computes it: half of the buckets for keys ahead, unless nothing ahead is seen."""
+    first = 0 if causal else (ahead > 0) * (buckets // 2)
+    distance = -ahead.clamp(max=0) if causal else ahead.abs()
+    count = buckets if causal else buckets // 2
+    exact = count // 2
+    share = torch.log(distance.float().clamp(min=1) / exact) / math.log(furthest / exact)
+    further = (exact + (share * (count - exact)).long()).clamp(max=count - 1)
+    return first + torch.where(distance < exact, distance, further)
+
+
+def attention(c, p, x, factors, table):
     """self_attn of a block: nn.MultiheadAttention where it has the option, and what surrounds it."""
     batch, length, width = x.shape
     heads, groups = c["num_attention_heads"], c["num_key_value_heads"]
     head_width = c["head_dim"] or width // heads
     plain = groups == heads and heads * head_width == width and c["out_projection"] and c["scale_attn_weights"]
-    plain &= not c["qk_norm"] and c["position_embedding_type"] not in ("rotary", "alibi") and factors is None
+    plain &= not c["qk_norm"] and c["position_embedding_type"] not in ("rotary", "alibi", "relative_bias") and factors is None
+    plain &= not c["sink"] and not c["output_gate"]
     if plain:
         mask = torch.ones(length, length, dtype=torch.bool).triu(1) if c["is_causal"] else None
         layer = torch.nn.MultiheadAttention(width, heads, batch_first=True, dtype=torch.float64)
@@ -69,12 +81,19 @@ def attention(c, p, x, factors):
     if c["position_embedding_type"] == "alibi":
         at = torch.arange(length)
         scores = scores - alibi_slopes(heads)[:, None, None] * (at[:, None] - at).abs()
+    if table is not None:
+        ahead = torch.arange(length) - torch.arange(length)[:, None]
+        scores = scores + table[relative_buckets(ahead, c["is_causal"])].permute(2, 0, 1)
     if c["is_causal"]:
         scores = scores.masked_fill(torch.ones(length, length, dtype=torch.bool).triu(1), -math.inf)
-    weights = scores.softmax(-1)
+    if c["sink"]:
+        scores = torch.cat([scores, p["sinks"].reshape(1, -1, 1, 1).expand(batch, -1, length, 1)], -1)
+    weights = scores.softmax(-1)[..., :length]
     if factors is not None:
         weights = weights * factors
     out = (weights @ v).transpose(1, 2).reshape(batch, length, -1)
+    if c["output_gate"]:
+        out = out * torch.sigmoid(F.linear(x, p["output_gate.weight"]))
     return F.linear(out, p["out_proj.weight"], p["out_proj.bias"]) if c["out_projection"] else out
 
 
@@ -93,7 +112,8 @@ def loss_of(c, parameters, tokens, targets, dropout):
     activation = {"relu": F.relu, "gelu_pytorch_tanh": lambda y: F.gelu(y, approximate="tanh")}[c["hidden_act"]]
     for layer in range(c["num_hidden_layers"]):
         name = f"layers.{layer}."
-        x = x + attention(c, under(name + "self_attn."), norm(x, name + "norm1"), dropout.get(layer))
+        x = x + attention(c, under(name + "self_attn."), norm(x, name + "norm1"), dropout.get(layer),
+                          parameters.get("layers.0.self_attn.relative_attention_bias.weight"))
         if c["feed_forward"]:
             p = under(name)
             y = activation(F.linear(norm(x, name + "norm2"), p["linear1.weight"], p["linear1.bias"]))

@@ -106,10 +106,13 @@ void read_scale(const Reading& read) {
 void read_norms_and_gate(const Reading& read) {
   LayerAttention& attention = read.attention;
   attention.output_gate = read.layer.gate_in_q || !read.layer.gate.empty();
+  const bool trained = read.type.positions == InnerPositions::as_trained;  // with what its settings say
   // Ours have no weights (core/train/train_model.h), and no epsilon of their own.
-  if (read.type.positions == InnerPositions::as_trained && read.settings.flag("qk_norm", false))
-    attention.qk_norm = QkNorm::per_head_after_rotary;
-  if (read.type.has_sinks && read.layer.sinks.empty()) read.leave_out("sinks", "the file has none");
+  if (trained && read.settings.flag("qk_norm", false)) attention.qk_norm = QkNorm::per_head_after_rotary;
+  if (read.type.has_sinks && read.layer.sinks.empty() && (!trained || read.settings.flag("sink", false)))
+    read.leave_out("sinks", "the file has none");
+  if (trained && !attention.output_gate && read.settings.flag("output_gate", false))
+    read.leave_out("output gates", "the file has none");
   if (read.layer.q_norms.empty()) return;
   attention.qk_norm = read.type.qk_norm;
   attention.qk_norm_kind = read.type.qk_norm_kind;
@@ -298,17 +301,6 @@ void read_query_growth(const Reading& read) {
     read.warn(std::move(sentence));
 }
 
-// By the names of core/train; learned and sinusoidal positions are added to the embeddings.
-void read_trained_positions(const Reading& read) {
-  const char* const key = "position_embedding_type";
-  const std::string kind = read.settings.text(key, "learned");
-  if (kind == "rotary") read.attention.rotary = ModelRotary{};  // base 10000, all columns
-  if (kind == "alibi") read.attention.alibi = true;
-  constexpr std::array kinds{"none", "learned", "sinusoidal", "rotary", "alibi"};
-  if (std::ranges::find(kinds, kind) == kinds.end())
-    read.settings[key].refuse("unknown choice", "none, learned, sinusoidal, rotary or alibi");
-}
-
 // Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant
 // bits: for slopes that are powers of two nothing is lost up to position 256.
 void warn_of_rounded_alibi(const Reading& read) {
@@ -336,6 +328,18 @@ void read_relative_bias(const Reading& read) {
     read.attention.relative_bias.reset();
     read.warn(fmt::format("config.json: relative_attention_bias is left out: {}", problem));
   }
+}
+
+// By the names of core/train; learned and sinusoidal positions are added to the embeddings.
+void read_trained_positions(const Reading& read) {
+  const char* const key = "position_embedding_type";
+  const std::string kind = read.settings.text(key, "learned");
+  if (kind == "rotary") read.attention.rotary = ModelRotary{};  // base 10000, all columns
+  if (kind == "alibi") read.attention.alibi = true;
+  if (kind == "relative_bias") read_relative_bias(read);
+  constexpr std::array kinds{"none", "learned", "sinusoidal", "rotary", "alibi", "relative_bias"};
+  if (std::ranges::find(kinds, kind) == kinds.end())
+    read.settings[key].refuse("unknown choice", "none, learned, sinusoidal, rotary, alibi or relative_bias");
 }
 
 void read_positions(const Reading& read) {

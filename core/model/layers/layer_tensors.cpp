@@ -98,12 +98,14 @@ std::vector<std::string> norm_arrays(const ModelFiles& files, const std::string&
 
 // A layer's own table, or that of its stack's first block, which lends it to all others.
 void find_relative_bias(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
-  if (layer.family->positions != "relative") return;
-  const std::string own = module + "relative_attention_bias.weight",
-                    block = fmt::format("block.{}.", layer.number);
+  if (layer.family->positions != "relative" && layer.family->name != "Headwise") return;
+  const std::string own = module + "relative_attention_bias.weight";
   std::string first = own;
-  if (const std::size_t at = own.find(block); at != std::string::npos)
-    first.replace(at, block.size(), "block.0.");
+  for (const char* stack : {"block", "layers"}) {
+    const std::string block = fmt::format("{}.{}.", stack, layer.number);
+    if (const std::size_t at = own.find(block); at != std::string::npos)
+      first.replace(at, block.size(), fmt::format("{}.0.", stack));
+  }
   layer.relative_bias = files.find(own) ? own : files.find(first) ? first : "";
 }
 
@@ -130,7 +132,7 @@ void find_indexer(AttentionLayer& layer, const ModelFiles& files, const std::str
 void find_gate(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
   const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
   if (!type || type->output_gate != OutputGate::own_array) return;
-  for (const char* const name : {"gate_proj", "g_proj"})
+  for (const char* const name : {"gate_proj", "g_proj", "output_gate"})
     if (files.find(module + name + ".weight")) layer.gate = module + name;
 }
 

@@ -9,6 +9,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/norm.h"
+#include "core/attention/output_gate.h"
 #include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/files/input_file.h"
@@ -88,7 +89,8 @@ Index bytes_of(const TransformerBlock& block) {
     if (part.gate) add(*part.gate);
     add(part.out);
   };
-  for (const TransformerLinear* linear : {&block.q, &block.k, &block.v, &block.out}) add(*linear);
+  for (const TransformerLinear* linear : {&block.q, &block.k, &block.v, &block.gate, &block.out})
+    add(*linear);
   add_part(block.feed);
   add(block.experts.router);
   for (const FeedForward& expert : block.experts.each) add_part(expert);
@@ -159,6 +161,7 @@ std::set<std::string> known_arrays(const TransformerConfig& config, const ModelF
     known.insert(norm_gain_name(files, in_block(config, layer, each.name)));
     known.insert(norm_bias_name(files, in_block(config, layer, each.name)));
   }
+  if (!layer.gate.empty()) known.insert({layer.gate + ".weight", layer.gate + ".bias"});
   known.insert({layer.sinks, layer.relative_bias});
   known.insert(layer.q_norms.begin(), layer.q_norms.end());
   known.insert(layer.k_norms.begin(), layer.k_norms.end());
@@ -242,6 +245,9 @@ TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& f
                .bias = as_f32(parameters["out_proj.bias"]),
                .out = E,
                .in = config.num_heads * config.v_head_dim};
+  if (const TensorPtr gate = as_f32(parameters["output_gate.weight"]))
+    block.gate = {
+        .weight = gate, .bias = as_f32(parameters["output_gate.bias"]), .out = gate->shape().size(0), .in = E};
   const auto number = static_cast<std::size_t>(layer.number);
   block.heads = config.attention.at(std::min(number, config.attention.size() - 1));
   block.sinks = as_f32(parameters["sinks"]);
@@ -277,8 +283,13 @@ Rows attention_output(const TransformerConfig& config, const TransformerBlock& b
   const Rows q = on_path(block.heads, block.q_norm, apply_linear(block.q, input), config.num_heads);
   const Rows k = on_path(block.heads, block.k_norm, apply_linear(block.k, input), config.num_kv_heads);
   const Rows v = apply_linear(block.v, input);
-  const Rows concat =
-      attend(block.heads, q, k, v, gains, attn_weights, block.sinks.get(), block.relative_bias.get());
+  Rows concat = attend(block.heads, q, k, v, gains, attn_weights, block.sinks.get(), block.relative_bias.get());
+  if (block.gate.weight) {
+    const Rows gate = apply_linear(block.gate, input);
+    for (Index c = 0; c < concat.cols(); ++c)
+      concat.col(c).array() *=
+          gate.col(c * gate.cols() / concat.cols()).unaryExpr([](float x) { return float(sigmoid(x)); }).array();
+  }
   return config.has_output_projection ? apply_linear(block.out, concat) : concat;
 }
 

@@ -26,6 +26,7 @@ Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const 
 
 struct TransformerBlock {
   TransformerLinear q, k, v, out;
+  TransformerLinear gate;  // of the concatenated heads (H·Dv,E), or of each head (H,E); no weight: none
   // Those without a gain leave x as it is.
   Normalisation attention_norm, feed_forward_norm, attention_output_norm, feed_forward_output_norm;
   FeedForward feed;

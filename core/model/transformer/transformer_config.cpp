@@ -218,7 +218,7 @@ void read_attention(TransformerConfig& config, const Settings& settings, const M
       read_rotation(heads, settings, *attention.rotary);
     else if (rotates && !is_known)
       read_rotation(heads, settings, layers.config->rotary);
-    if (attention.output_gate) refuse("an output gate");
+    if (layer.gate_in_q) refuse("an output gate among the rows of its queries");
     if (attention.clip_qkv) refuse("clip_qkv");
     if (layer.family->positions == "relative" && !attention.relative_bias)
       refuse("a relative bias without its table");
@@ -270,6 +270,7 @@ void read_named_positions(TransformerConfig& config, const Settings& settings, c
   config.positions = kind == "sinusoidal" ? PositionKind::sinusoidal : PositionKind::none;
   if (attention.alibi || attention.rotary)
     config.positions = attention.alibi ? PositionKind::alibi : PositionKind::rotary;
+  if (attention.relative_bias) config.positions = PositionKind::relative;
   config.max_positions = settings.whole("max_position_embeddings", 0, most_positions);
   if (config.max_positions == 0) settings["max_position_embeddings"].refuse("out of range", "1 or more");
   if (kind != "learned") return;
@@ -414,8 +415,8 @@ std::string blocks_text(const TransformerConfig& config) {
   const char* const norm = config.norm == NormKind::rms ? "RMSNorm" : "LayerNorm";
   const char* const positions = config.positions == PositionKind::rotary       ? "rotary"
                                 : config.positions == PositionKind::alibi      ? "ALiBi"
-                                : config.positions == PositionKind::relative   ? "relative"
                                 : config.positions == PositionKind::sinusoidal ? "sinusoidal"
+                                : config.positions == PositionKind::relative   ? "relative"
                                 : config.positions == PositionKind::none       ? "no"
                                                                                : "learned";
   const bool adds_normed = !config.names->attention_output_norm.empty();
@@ -431,9 +432,8 @@ std::string blocks_text(const TransformerConfig& config) {
           : fmt::format(
                 "{}{}{}", activation_name(config.activation), is_gated(config) ? " gated" : "",
                 config.chosen_experts == 0 ? "" : fmt::format(" in {} experts a token", config.chosen_experts));
-  const std::string most = config.positions == PositionKind::relative
-                               ? ""
-                               : fmt::format(" (at most {} tokens)", config.max_positions);
+  const std::string most =
+      config.max_positions == most_positions ? "" : fmt::format(" (at most {} tokens)", config.max_positions);
   return fmt::format(
       "{}{}, {}{}, {} positions{}", blocks, config.is_parallel ? ", both parts side by side" : "",
       config.has_output_projection ? "" : "no output projection, ", feed_forward, positions, most);

@@ -156,6 +156,10 @@ TEST_CASE("every option of train changes the settings that a checkpoint keeps") 
   changed({"--no-out-projection"}, [](TrainingSettings& s) { s.model.out_projection = false; });
   changed({"--no-causal"}, [](TrainingSettings& s) { s.model.causal = false; });
   changed({"--no-scale"}, [](TrainingSettings& s) { s.model.scaled = false; });
+  changed({"--positions", "relative_bias"},
+          [](TrainingSettings& s) { s.model.positions = TrainPositions::relative_bias; });
+  changed({"--sink"}, [](TrainingSettings& s) { s.model.sink = true; });
+  changed({"--output-gate"}, [](TrainingSettings& s) { s.model.output_gate = true; });
   changed({"--qk-norm"}, [](TrainingSettings& s) { s.model.qk_norm = true; });
   changed({"--tied"}, [](TrainingSettings& s) { s.model.tied = true; });
   changed({"--heads-begin-equal"}, [](TrainingSettings& s) { s.model.heads_begin_equal = true; });

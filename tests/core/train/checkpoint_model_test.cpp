@@ -53,8 +53,9 @@ std::vector<NamedTrainModel> options_and_combinations() {
   const auto one_of = [&](Index count) {
     return static_cast<Index>(random.bits(next++) % static_cast<std::uint64_t>(count));
   };
-  constexpr std::array positions{TrainPositions::none, TrainPositions::learned, TrainPositions::sinusoidal,
-                                 TrainPositions::rotary, TrainPositions::alibi};
+  constexpr std::array positions{TrainPositions::none,       TrainPositions::learned,
+                                 TrainPositions::sinusoidal, TrainPositions::rotary,
+                                 TrainPositions::alibi,      TrainPositions::relative_bias};
   for (int i = 0; i < 60; ++i) {
     TrainModelConfig config = base;
     config.layers = 1 + one_of(3);
@@ -62,6 +63,8 @@ std::vector<NamedTrainModel> options_and_combinations() {
     config.causal = one_of(2) == 0;
     config.scaled = one_of(3) > 0;
     config.qk_norm = one_of(3) == 0;
+    config.sink = one_of(3) == 0;
+    config.output_gate = one_of(3) == 0;
     config.norms = one_of(3) > 0;
     config.feed_forward = one_of(3) > 0;
     config.out_projection = one_of(3) > 0;
@@ -138,8 +141,11 @@ void check_computes_alike(const TrainModelConfig& config, TrainingRun<float>& ru
 
 // Each number of a layer's attention is among the training's parameters, to the last bit.
 void check_numbers(const TrainModelConfig& config, const TrainingRun<float>& run, const TextModel& model) {
-  constexpr std::array trained{TensorId::in_proj_weight, TensorId::in_proj_bias, TensorId::out_proj_weight,
-                               TensorId::out_proj_bias};
+  std::vector<TensorId> trained{TensorId::in_proj_weight, TensorId::in_proj_bias, TensorId::out_proj_weight,
+                                TensorId::out_proj_bias};
+  if (config.sink) trained.push_back(TensorId::sinks);
+  if (config.output_gate) trained.push_back(TensorId::output_gate_weight);
+  if (config.positions == TrainPositions::relative_bias) trained.push_back(TensorId::relative_bias_weight);
   std::vector<int> found(run.values().size(), 0);
   const auto find_all = [&](const TraceTensors& tensors, Index layer, std::span<const TensorId> ids) {
     for (const TensorId id : ids) {
@@ -170,10 +176,13 @@ void check_numbers(const TrainModelConfig& config, const TrainingRun<float>& run
     find_all(make_scenario_inputs(scenario, DType::f32).attention.tensors, layer, trained);
   }
   for (const TrainParameter& parameter : run.parameters()) {
-    const bool attends = parameter.role == TrainRole::in_weight || parameter.role == TrainRole::in_bias ||
-                         parameter.role == TrainRole::out_weight || parameter.role == TrainRole::out_bias;
+    constexpr std::array of_attention{TrainRole::in_weight,  TrainRole::in_bias,     TrainRole::sinks,
+                                      TrainRole::out_weight, TrainRole::gate_weight, TrainRole::out_bias};
+    const Index times = parameter.role == TrainRole::relative_bias
+                            ? config.layers  // which share it
+                            : std::ranges::count(of_attention, parameter.role);
     const auto first = found.begin() + parameter.offset;
-    CHECK(std::all_of(first, first + parameter.size(), [&](int count) { return count == (attends ? 1 : 0); }));
+    CHECK(std::all_of(first, first + parameter.size(), [&](int count) { return count == times; }));
   }
 }
 

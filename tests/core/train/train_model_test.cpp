@@ -229,6 +229,57 @@ TEST_CASE(
   CHECK(frozen_values(TrainModelConfig{}, train_parameters({})).empty());
 }
 
+TEST_CASE(
+    "a frozen head keeps its sink and its gate, and its column of the relative biases if no layer trains "
+    "it") {
+  TrainModelConfig config;
+  config.sink = config.output_gate = true;
+  config.positions = TrainPositions::relative_bias;
+  config.frozen_heads = {{0, 2}, {0, 3}, {1, 3}};
+  const std::vector<TrainParameter> parameters = train_parameters(config);
+  const std::vector<std::uint8_t> frozen = frozen_values(config, parameters);
+  const auto kept = [&](TrainRole role, Index layer, Index step) {
+    std::set<Index> units;
+    for (const TrainParameter& parameter : parameters)
+      for (Index i = 0; i < parameter.size() && parameter.role == role && parameter.layer == layer; ++i)
+        if (frozen[static_cast<std::size_t>(parameter.offset + i)])
+          units.insert(step > 0 ? i / step : i % config.heads);
+    return units;
+  };
+  CHECK(kept(TrainRole::sinks, 0, 1) == std::set<Index>{2, 3});
+  CHECK(kept(TrainRole::sinks, 1, 1) == std::set<Index>{3});
+  CHECK(kept(TrainRole::gate_weight, 0, 8 * 64) == std::set<Index>{2, 3});
+  CHECK(kept(TrainRole::gate_weight, 1, 8 * 64) == std::set<Index>{3});
+  CHECK(kept(TrainRole::relative_bias, 0, 0) == std::set<Index>{3});
+}
+
+TEST_CASE("heads that begin equal have equal gates, sinks and relative biases, which all layers share") {
+  TrainModelConfig config;
+  config.sink = config.output_gate = config.heads_begin_equal = true;
+  config.positions = TrainPositions::relative_bias;
+  const std::vector<double> values = begun(config);
+  Index tables = 0;
+  for (const TrainParameter& parameter : train_parameters(config)) {
+    const auto at = [&](Index i) { return values[static_cast<std::size_t>(parameter.offset + i)]; };
+    Index different = 0;
+    if (parameter.role == TrainRole::gate_weight) {
+      for (Index i = 0; i < parameter.size(); ++i) different += at(i) != at(i % (8 * 64));
+      CHECK(at(0) != at(1));
+    }
+    if (parameter.role == TrainRole::sinks)
+      for (Index i = 0; i < parameter.size(); ++i) different += at(i) != 0.0;
+    if (parameter.role == TrainRole::relative_bias) {
+      CHECK(parameter.name == "layers.0.self_attn.relative_attention_bias.weight");
+      CHECK(parameter.shape.sizes() == std::vector<Index>{32, 8});
+      for (Index i = 0; i < parameter.size(); ++i) different += at(i) != at(i / 8 * 8);
+      CHECK(at(0) != at(8));
+      ++tables;
+    }
+    CHECK(different == 0);
+  }
+  CHECK(tables == 1);
+}
+
 TEST_CASE("a trained model's settings come back from JSON as they were") {
   for (const auto& [name, config] : trained_options()) {
     CAPTURE(name);

@@ -49,6 +49,38 @@ std::vector<NamedTrainModel> trained_options() {
     c.positions = TrainPositions::rotary;
     c.kv_heads = 2;
   });
+  add("a sink", [](TrainModelConfig& c) { c.sink = true; });
+  add("a sink, grouped, not causal, dropout", [](TrainModelConfig& c) {
+    c.sink = true;
+    c.kv_heads = 2;
+    c.causal = false;
+    c.dropout = 0.3;
+  });
+  add("an output gate", [](TrainModelConfig& c) { c.output_gate = true; });
+  add("an output gate without W_O", [](TrainModelConfig& c) {
+    c.output_gate = true;
+    c.out_projection = false;
+  });
+  add("an output gate of heads wider than E/H, rotary", [](TrainModelConfig& c) {
+    c.output_gate = true;
+    c.head_width = 6;
+    c.positions = TrainPositions::rotary;
+  });
+  add("relative bias", [](TrainModelConfig& c) { c.positions = TrainPositions::relative_bias; });
+  add("relative bias, not causal, without 1/√D", [](TrainModelConfig& c) {
+    c.positions = TrainPositions::relative_bias;
+    c.causal = c.scaled = false;
+  });
+  add("relative bias, long, grouped", [](TrainModelConfig& c) {
+    c.positions = TrainPositions::relative_bias;
+    c.longest_sequence = 40;  // also of buckets that distances share
+    c.kv_heads = 2;
+  });
+  add("relative bias, a sink and an output gate, QK-norm, grouped", [](TrainModelConfig& c) {
+    c.positions = TrainPositions::relative_bias;
+    c.sink = c.output_gate = c.qk_norm = true;
+    c.kv_heads = 2;
+  });
   add("without W_O", [](TrainModelConfig& c) { c.out_projection = false; });
   add("tied", [](TrainModelConfig& c) { c.tied = true; });
   add("dropout", [](TrainModelConfig& c) { c.dropout = 0.3; });

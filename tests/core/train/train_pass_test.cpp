@@ -129,115 +129,140 @@ TEST_CASE("gradients in f64 agree with every instruction set to 1e-12 of the lar
   }
 }
 
-TEST_CASE("a layer of attention alone agrees with the reference backend, forward and back") {
-  for (const bool causal : {false, true}) {
-    for (const Index kv_heads : {4, 2}) {
-      for (const TrainPositions positions :
-           {TrainPositions::none, TrainPositions::rotary, TrainPositions::alibi})
-        for (const bool qk_norm : {false, true}) {
-          TrainModelConfig config;
-          config.qk_norm = qk_norm;
-          config.vocabulary = 11;
-          config.longest_sequence = 7;
-          config.layers = 1;
-          config.width = 16;
-          config.heads = 4;
-          config.kv_heads = kv_heads;
-          config.feed_forward = config.norms = false;
-          config.positions = positions;
-          config.causal = causal;
-          config.dropout = 0.25;
-          constexpr Index sequences = 40;  // more than are computed at a time
-          const TrainBatch batch = random_batch(config, sequences, 7);
-          const std::vector<double> values = moved_parameters(config);
-          TrainPass<double> pass(config);
-          std::vector<double> gradient(values.size());
-          const BatchResult result = pass.gradient(values, batch, std::span(gradient), seeds_of(config));
+namespace {
 
-          const auto parameter = [&](TrainRole role) -> const TrainParameter& {
-            return *std::ranges::find(pass.parameters(), role, &TrainParameter::role);
-          };
-          const auto part = [&](const std::vector<double>& of, TrainRole role) {
-            const TrainParameter& p = parameter(role);
-            return std::vector<double>(of.begin() + p.offset, of.begin() + p.offset + p.size());
-          };
-          const auto tensor = [&](TrainRole role) {
-            return std::make_shared<const Tensor>(parameter(role).shape, part(values, role));
-          };
-          const Index rows = sequences * 7, width = 16;
-          const std::vector<double> embedding = part(values, TrainRole::embedding),
-                                    unembedding = part(values, TrainRole::unembedding);
-          std::vector<double> x;
-          for (const std::int32_t token : batch.tokens)
-            x.insert(x.end(), embedding.begin() + token * width, embedding.begin() + (token + 1) * width);
-          AttentionInputs inputs;
-          inputs.dtype = DType::f64;
-          inputs.options.embed_dim = inputs.options.kdim = inputs.options.vdim = width;
-          inputs.options.num_heads = 4;
-          inputs.options.num_kv_heads = kv_heads;
-          inputs.options.head_dim = inputs.options.v_head_dim = 4;
-          inputs.options.is_causal = causal;
-          inputs.options.dropout = 0.25;
-          inputs.options.dropout_seed = dropout_seeds[0];
-          inputs.options.alibi = positions == TrainPositions::alibi;
-          if (positions == TrainPositions::rotary) inputs.options.rotary_base = 10000.0;
-          if (qk_norm) inputs.options.qk_norm = QkNorm::per_head;
-          inputs.tensors.query = inputs.tensors.key = inputs.tensors.value =
-              std::make_shared<const Tensor>(Shape{{"N", sequences}, {"L", 7}, {"E", width}}, x);
-          inputs.tensors.in_proj_weight = tensor(TrainRole::in_weight);
-          inputs.tensors.in_proj_bias = tensor(TrainRole::in_bias);
-          inputs.tensors.out_proj_weight = tensor(TrainRole::out_weight);
-          inputs.tensors.out_proj_bias = tensor(TrainRole::out_bias);
-          const TracePtr forward = reference_forward(inputs);
+// A model of one layer without feed-forward and norms, with dropout.
+void check_against_reference(const TrainModelConfig& config) {
+  constexpr Index sequences = 40;  // more than are computed at a time
+  const TrainBatch batch = random_batch(config, sequences, 7);
+  const std::vector<double> values = moved_parameters(config);
+  TrainPass<double> pass(config);
+  std::vector<double> gradient(values.size());
+  const BatchResult result = pass.gradient(values, batch, std::span(gradient), seeds_of(config));
 
-          // Logits and cross-entropy by the textbook.
-          const auto output = forward->tensors.output->values<double>();
-          std::vector<double> grad_y(x.size(), 0.0);
-          const auto counted = static_cast<double>(result.counted);
-          double loss = 0.0;
-          for (Index row = 0; row < rows; ++row) {
-            const std::int32_t target = batch.targets[static_cast<std::size_t>(row)];
-            if (target < 0) continue;
-            std::vector<double> logits(11, 0.0);
-            double sum = 0.0;
-            for (Index v = 0; v < 11; ++v) {
-              for (Index c = 0; c < width; ++c)
-                logits[static_cast<std::size_t>(v)] += (x[static_cast<std::size_t>(row * width + c)] +
-                                                        output[static_cast<std::size_t>(row * width + c)]) *
-                                                       unembedding[static_cast<std::size_t>(v * width + c)];
-              sum += std::exp(logits[static_cast<std::size_t>(v)]);
-            }
-            loss += (std::log(sum) - logits[static_cast<std::size_t>(target)]) / counted;
-            for (Index v = 0; v < 11; ++v)
-              for (Index c = 0; c < width; ++c)
-                grad_y[static_cast<std::size_t>(row * width + c)] +=
-                    (std::exp(logits[static_cast<std::size_t>(v)]) / sum - (v == target)) / counted *
-                    unembedding[static_cast<std::size_t>(v * width + c)];
-          }
-          CHECK(result.loss == doctest::Approx(loss).epsilon(1e-12));
-          const TracePtr back = reference_backward(
-              *forward, std::make_shared<const Tensor>(forward->tensors.output->shape(), grad_y));
-          CHECK(apart(part(gradient, TrainRole::in_weight), back->grad.in_proj_weight->values<double>()) <
-                1e-12);
-          CHECK(apart(part(gradient, TrainRole::in_bias), back->grad.in_proj_bias->values<double>()) < 1e-12);
-          CHECK(apart(part(gradient, TrainRole::out_weight), back->grad.out_proj_weight->values<double>()) <
-                1e-12);
-          CHECK(apart(part(gradient, TrainRole::out_bias), back->grad.out_proj_bias->values<double>()) < 1e-12);
-          std::vector<double> grad_embedding(embedding.size(), 0.0);
-          const auto grad_query = back->grad.query->values<double>();
-          for (Index i = 0; i < rows * width; ++i)
-            grad_embedding[static_cast<std::size_t>(
-                batch.tokens[static_cast<std::size_t>(i / width)] * width + i % width)] +=
-                grad_query[static_cast<std::size_t>(i)] + grad_y[static_cast<std::size_t>(i)];
-          CHECK(apart(part(gradient, TrainRole::embedding), grad_embedding) < 1e-12);
-
-          inputs.options.dropout = 0.0;
-          const TracePtr plain = reference_forward(inputs);
-          CHECK(apart(pass.attention_weights(values, batch)[0].values<double>(),
-                      plain->tensors.attn_weights->values<double>()) < 1e-13);
-        }
-    }
+  const auto parameter = [&](TrainRole role) -> const TrainParameter& {
+    return *std::ranges::find(pass.parameters(), role, &TrainParameter::role);
+  };
+  const auto part = [&](const std::vector<double>& of, TrainRole role) {
+    const TrainParameter& p = parameter(role);
+    return std::vector<double>(of.begin() + p.offset, of.begin() + p.offset + p.size());
+  };
+  const auto tensor = [&](TrainRole role) {
+    return std::make_shared<const Tensor>(parameter(role).shape, part(values, role));
+  };
+  const Index rows = sequences * 7, width = 16;
+  const std::vector<double> embedding = part(values, TrainRole::embedding),
+                            unembedding = part(values, TrainRole::unembedding);
+  std::vector<double> x;
+  for (const std::int32_t token : batch.tokens)
+    x.insert(x.end(), embedding.begin() + token * width, embedding.begin() + (token + 1) * width);
+  AttentionInputs inputs;
+  inputs.dtype = DType::f64;
+  inputs.options.embed_dim = inputs.options.kdim = inputs.options.vdim = width;
+  inputs.options.num_heads = 4;
+  inputs.options.num_kv_heads = config.kv_heads;
+  inputs.options.head_dim = inputs.options.v_head_dim = 4;
+  inputs.options.is_causal = config.causal;
+  inputs.options.dropout = 0.25;
+  inputs.options.dropout_seed = dropout_seeds[0];
+  inputs.options.alibi = config.positions == TrainPositions::alibi;
+  if (config.positions == TrainPositions::rotary) inputs.options.rotary_base = 10000.0;
+  if (config.qk_norm) inputs.options.qk_norm = QkNorm::per_head;
+  inputs.tensors.query = inputs.tensors.key = inputs.tensors.value =
+      std::make_shared<const Tensor>(Shape{{"N", sequences}, {"L", 7}, {"E", width}}, x);
+  inputs.tensors.in_proj_weight = tensor(TrainRole::in_weight);
+  inputs.tensors.in_proj_bias = tensor(TrainRole::in_bias);
+  inputs.tensors.out_proj_weight = tensor(TrainRole::out_weight);
+  inputs.tensors.out_proj_bias = tensor(TrainRole::out_bias);
+  if (config.sink) inputs.tensors.sinks = tensor(TrainRole::sinks);
+  inputs.options.output_gate = config.output_gate;
+  if (config.output_gate) inputs.tensors.output_gate_weight = tensor(TrainRole::gate_weight);
+  if (config.positions == TrainPositions::relative_bias) {
+    inputs.options.relative_bias = relative_bias_of(config);
+    inputs.tensors.relative_bias_weight = tensor(TrainRole::relative_bias);
   }
+  const TracePtr forward = reference_forward(inputs);
+
+  // Logits and cross-entropy by the textbook.
+  const auto output = forward->tensors.output->values<double>();
+  std::vector<double> grad_y(x.size(), 0.0);
+  const auto counted = static_cast<double>(result.counted);
+  double loss = 0.0;
+  for (Index row = 0; row < rows; ++row) {
+    const std::int32_t target = batch.targets[static_cast<std::size_t>(row)];
+    if (target < 0) continue;
+    std::vector<double> logits(11, 0.0);
+    double sum = 0.0;
+    for (Index v = 0; v < 11; ++v) {
+      for (Index c = 0; c < width; ++c)
+        logits[static_cast<std::size_t>(v)] +=
+            (x[static_cast<std::size_t>(row * width + c)] + output[static_cast<std::size_t>(row * width + c)]) *
+            unembedding[static_cast<std::size_t>(v * width + c)];
+      sum += std::exp(logits[static_cast<std::size_t>(v)]);
+    }
+    loss += (std::log(sum) - logits[static_cast<std::size_t>(target)]) / counted;
+    for (Index v = 0; v < 11; ++v)
+      for (Index c = 0; c < width; ++c)
+        grad_y[static_cast<std::size_t>(row * width + c)] +=
+            (std::exp(logits[static_cast<std::size_t>(v)]) / sum - (v == target)) / counted *
+            unembedding[static_cast<std::size_t>(v * width + c)];
+  }
+  CHECK(result.loss == doctest::Approx(loss).epsilon(1e-12));
+  const TracePtr back =
+      reference_backward(*forward, std::make_shared<const Tensor>(forward->tensors.output->shape(), grad_y));
+  CHECK(apart(part(gradient, TrainRole::in_weight), back->grad.in_proj_weight->values<double>()) < 1e-12);
+  CHECK(apart(part(gradient, TrainRole::in_bias), back->grad.in_proj_bias->values<double>()) < 1e-12);
+  CHECK(apart(part(gradient, TrainRole::out_weight), back->grad.out_proj_weight->values<double>()) < 1e-12);
+  CHECK(apart(part(gradient, TrainRole::out_bias), back->grad.out_proj_bias->values<double>()) < 1e-12);
+  const auto check = [&](bool is_there, TrainRole role, const TensorPtr& expected) {
+    if (is_there) CHECK(apart(part(gradient, role), expected->values<double>()) < 1e-12);
+  };
+  check(config.sink, TrainRole::sinks, back->grad.sinks);
+  check(config.output_gate, TrainRole::gate_weight, back->grad.output_gate_weight);
+  check(config.positions == TrainPositions::relative_bias, TrainRole::relative_bias,
+        back->grad.relative_bias_weight);
+  std::vector<double> grad_embedding(embedding.size(), 0.0);
+  const auto grad_query = back->grad.query->values<double>();
+  for (Index i = 0; i < rows * width; ++i)
+    grad_embedding[static_cast<std::size_t>(batch.tokens[static_cast<std::size_t>(i / width)] * width + i % width)] +=
+        grad_query[static_cast<std::size_t>(i)] + grad_y[static_cast<std::size_t>(i)];
+  CHECK(apart(part(gradient, TrainRole::embedding), grad_embedding) < 1e-12);
+
+  inputs.options.dropout = 0.0;
+  const TracePtr plain = reference_forward(inputs);
+  CHECK(apart(pass.attention_weights(values, batch)[0].values<double>(),
+              plain->tensors.attn_weights->values<double>()) < 1e-13);
+}
+
+}  // namespace
+
+TEST_CASE("a layer of attention alone agrees with the reference backend, forward and back") {
+  TrainModelConfig config;
+  config.vocabulary = 11;
+  config.longest_sequence = 7;
+  config.layers = 1;
+  config.width = 16;
+  config.heads = 4;
+  config.feed_forward = config.norms = false;
+  config.dropout = 0.25;
+  for (const bool causal : {false, true})
+    for (const Index kv_heads : {4, 2})
+      for (const TrainPositions positions : {TrainPositions::none, TrainPositions::rotary,
+                                             TrainPositions::alibi, TrainPositions::relative_bias})
+        for (const bool qk_norm : {false, true})
+          for (const auto& [sink, output_gate] :
+               {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+            CAPTURE(static_cast<int>(positions));
+            CAPTURE(sink);
+            CAPTURE(output_gate);
+            config.causal = causal;
+            config.kv_heads = kv_heads;
+            config.positions = positions;
+            config.qk_norm = qk_norm;
+            config.sink = sink;
+            config.output_gate = output_gate;
+            check_against_reference(config);
+          }
 }
 
 TEST_CASE("evaluation computes the loss of the same model without dropout, and counts the right answers") {

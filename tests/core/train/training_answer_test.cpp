@@ -242,6 +242,81 @@ TEST_CASE("of QK-norm the bound of the scores is told, and beside a high learnin
   says(said(both, learned_run(100), high), "is 9 at its highest");
 }
 
+TEST_CASE("of a sink it is told what it takes, and what is left for the first token") {
+  const TrainingChange change = TrainingChange::sink;
+  TrainingOutcome before = learned_run(100), after = changed_run(learned_run(90), change);
+  for (auto& layer : after.habits)
+    for (TrainedHabits& head : layer) head.sink = 0.2;
+  after.habits[1][5].sink = 0.6;
+  says(said(change, before, after), "its sink takes 0.23 on average, and most with 0.60 in head 1.5");
+  says(said(change, before, after), "no head rests on the first token in this task");
+  before.habits[1][5].first_token = 0.9;
+  says(said(change, before, after), "0.15 on average, and most with 0.90 in head 1.5 without the change");
+  says(said(change, before, after), "No head rests on the first token any more");
+  after.habits[1][5].first_token = 0.5;
+  says(said(change, before, after), "does so less than before");
+  after.habits[1][5].first_token = 0.8;
+  says(said(change, before, after), "A head goes on resting on the first token");
+}
+
+TEST_CASE("of an output gate it is told which head it closes, and whether a token silences one") {
+  const TrainingChange change = TrainingChange::output_gate;
+  TrainingOutcome after = changed_run(learned_run(90), change);
+  after.gates.assign(2, std::vector<HeadGate>(8, {.mean = 0.5, .least = 0.4, .most = 0.6}));
+  after.gates[0][3] = {.mean = 0.8, .least = 0.3, .most = 0.9};
+  after.gates[1][1] = {.mean = 0.2, .least = 0.15, .most = 0.3};
+  says(said(change, learned_run(100), after),
+       "lets 0.80 of head 0.3 through on average, and 0.20 of head 1.1");
+  says(said(change, learned_run(100), after), "head 0.3 depends most on the token");
+  says(said(change, learned_run(100), after), "0.30 at one and 0.90 at another");
+  says(said(change, learned_run(100), after), "No token silences a head here");
+  after.gates[0][3].least = 0.02;
+  says(said(change, learned_run(100), after), "a token can silence a head");
+}
+
+TEST_CASE("of a relative bias it is told which distances the heads prefer") {
+  const TrainingChange change = TrainingChange::relative_bias;
+  TrainingOutcome after = changed_run(learned_run(90), change);
+  after.biases.assign(8, {.distance = 0, .above = 0.3});
+  says(said(change, learned_run(100), after), "No head prefers a distance");
+  after.biases[2] = {.distance = 1, .above = 3.14};
+  after.biases[5] = {.distance = -4, .above = 1.5};
+  after.biases[6] = {.distance = 0, .above = 1.25};
+  says(said(change, learned_run(100), after),
+       "head 2 prefers the token before (+3.1), head 5 the token 4 places after (+1.5), head 6 the token "
+       "itself");
+}
+
+TEST_CASE("what a run measures of sinks, gates and biases is what its numbers are") {
+  TrainingSettings settings = settings_of_induction();
+  settings.model.sink = settings.model.output_gate = true;
+  settings.model.positions = TrainPositions::relative_bias;
+  TrainingRun<float> run(named_task("induction"), settings);
+  const auto value = [](const TrainingRun<float>& of, TrainRole role, Index layer, Index i) {
+    for (const TrainParameter& parameter : of.parameters())
+      if (parameter.role == role && parameter.layer == layer) return parameter.offset + i;
+    FAIL("no such parameter");
+    return Index{0};
+  };
+  TrainingState<float> state = run.state();
+  // A sink far above all scores takes everything; a gate that is 0 before σ is half open.
+  state.values[static_cast<std::size_t>(value(run, TrainRole::sinks, 1, 2))] = 100.0f;
+  for (Index i = 0; i < 8 * 32; ++i)
+    state.values[static_cast<std::size_t>(value(run, TrainRole::gate_weight, 0, i))] = 0.0f;
+  state.values[static_cast<std::size_t>(value(run, TrainRole::relative_bias, 0, 3 * 4 + 1))] = 9.0f;
+  run.restore(state);
+  const TrainingOutcome of = training_outcome(run, std::vector<double>{3.0}, 4);
+  CHECK(*of.habits[1][2].sink == doctest::Approx(1.0));
+  CHECK(*of.habits[1][2].first_token == doctest::Approx(0.0));
+  CHECK(*of.habits[0][0].sink < 0.5);
+  CHECK(of.gates[0][0].mean == doctest::Approx(0.5));
+  CHECK(of.gates[0][0].most == doctest::Approx(0.5));
+  CHECK(of.gates[1][0].most > of.gates[1][0].least);
+  REQUIRE(of.biases.size() == 4);
+  CHECK(of.biases[1].distance == 3);
+  CHECK(of.biases[1].above > 8.0);
+}
+
 TEST_CASE("a learning rate that is too high is told by its losses") {
   const TrainingChange change = TrainingChange::high_learning_rate;
   TrainingOutcome high = changed_run(lost_run(), change);

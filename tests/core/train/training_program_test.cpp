@@ -32,6 +32,9 @@ TEST_CASE("the program of a run has every parameter, and of the model only what 
     CHECK(has(text, "FUTURE") == option.config.causal);
     CHECK(has(text, "/ math.sqrt(HEAD_WIDTH)") == option.config.scaled);
     CHECK(has(text, "torch.rsqrt(") == option.config.qk_norm);
+    CHECK(has(text, "BUCKETS") == (option.config.positions == TrainPositions::relative_bias));
+    CHECK(has(text, "sinks = P[") == option.config.sink);
+    CHECK(has(text, ".sigmoid()") == option.config.output_gate);
     CHECK(has(text, "def norm(") == option.config.norms);
     CHECK(has(text, "F.relu") == (option.config.activation == TrainActivation::relu));
     CHECK(has(text, "repeat_interleave") == (option.config.kv_heads < option.config.heads));
