@@ -23,6 +23,8 @@ constexpr FieldWord<Names> name_words[]{
     {"embedding_norm", field<&Names::embedding_norm>},
     {"embedding_projection", field<&Names::embedding_projection>},
     {"first_projection", field<&Names::first_projection>}, {"last_projection", field<&Names::last_projection>},
+    {"patch_projection", field<&Names::patch_projection>}, {"class_token", field<&Names::class_token>},
+    {"distillation_token", field<&Names::distillation_token>},
     {"final_norm", field<&Names::final_norm>}, {"attention_norm", field<&Names::attention_norm>},
     {"feed_forward_norm", field<&Names::feed_forward_norm>}, {"feed_in", field<&Names::feed_in>},
     {"attention_output_norm", field<&Names::attention_output_norm>},
@@ -66,6 +68,7 @@ constexpr FieldWord<LmHeadNames> head_words[]{{"dense", field<&LmHeadNames::dens
                                               {"norm", field<&LmHeadNames::norm>},
                                               {"decoder", field<&LmHeadNames::decoder>},
                                               {"bias", field<&LmHeadNames::bias>},
+                                              {"second_decoder", field<&LmHeadNames::second_decoder>},
                                               {"gelu", field<&LmHeadNames::is_gelu>}};
 
 std::vector<TransformerNames> read_families() {
