@@ -109,7 +109,6 @@ std::string shown_token(const ModelText& text, std::size_t i, const std::string&
 
 Texts cut_texts(const InputsSpec& inputs, const ModelInput* model) {
   Texts texts;
-  if (inputs.source != InputSource::text) return texts;
   if (model) {
     texts.query.emplace();
     for (std::size_t i = 0; i < model->text.labels.size(); ++i) {
@@ -119,6 +118,7 @@ Texts cut_texts(const InputsSpec& inputs, const ModelInput* model) {
     texts.key = texts.query;
     return texts;
   }
+  if (inputs.source != InputSource::text) return texts;
   texts.query = tokenise(inputs.text);
   texts.key = inputs.key_text ? tokenise(*inputs.key_text) : *texts.query;
   return texts;
@@ -564,8 +564,7 @@ void note_layer(const Scenario& scenario, Index tokens, ScenarioInputs& inputs) 
 
 // What the model computed from the same text up to the same layer need not be recomputed.
 void take_hidden_state(ModelInput& input, const ModelInput* earlier) {
-  if (earlier && earlier->model == input.model && earlier->layer == input.layer &&
-      earlier->text.ids == input.text.ids)
+  if (earlier && earlier->model == input.model && earlier->layer == input.layer && earlier->text == input.text)
     input.hidden_state = earlier->hidden_state;
 }
 
@@ -612,7 +611,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   GivenSizes sizes = given_sizes(arrays, scenario);
   for (const auto& [path, file] : inputs.files)
     if (file.layer) inputs.layer = file.layer;
-  if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
+  if (!arrays.contains("query")) inputs.model_input = read_model_input(scenario, inputs.notes);
   ModelInput* const model = inputs.model_input.get();
   if (model && previous) take_hidden_state(*model, previous->model_input.get());
   const TextLengths lengths = text_lengths(scenario.inputs, model);
