@@ -19,6 +19,7 @@
 #include "app/window/run_window.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
+#include "core/files/png_file.h"
 #include "core/lessons/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/run_record.h"
@@ -124,6 +125,7 @@ std::string overview() {
       "Usage:\n"
       "  headwise [FILE|FOLDER] open the window on a scenario, a playlist, an array file or a model; by "
       "default,\n                         on the welcome scenario\n"
+      "  headwise FOLDER PICTURE.png  the same on a model that reads pictures, such as ViT\n"
       "  headwise --no-intro    start without the intro\n";
   for (const Subcommand& command : subcommands())
     text += fmt::format("  headwise {:<12}  {}\n", command.name, command.what);
@@ -188,12 +190,13 @@ int open_window(Words words, bool only_files = false) {
   const std::string meant = words.empty() || only_files ? "" : nearest_command(words[0]);
   if (!meant.empty() && !is_there(words[0]))
     refuse_option("", "there is no such command", words[0], "", fmt::format("did you mean \"{}\"?", meant));
-  if (words.size() > 1)
+  const bool has_picture = words.size() == 2 && is_png_name(words[1]);
+  if (words.size() > 1 && !has_picture)
     refuse_option("", "too many arguments", fmt::format("{} arguments", words.size()),
-                  "one file, or a command and its options", remedy);
+                  "one file, a model and a PNG, or a command and its options", remedy);
   if (words.empty()) return run_window({.intro = intro});
   const std::string& path = words[0];
-  if (!is_there(path)) {
+  if (!is_there(path) && !has_picture) {
     for (const Lesson& lesson : lessons())
       if (lesson.name == path) return run_window({.lesson = path});
     for (const Preset& preset : presets())
@@ -207,7 +210,8 @@ int open_window(Words words, bool only_files = false) {
     throw Error(is_array_file(path) ? ExitStatus::input : ExitStatus::usage,
                 {"", "there is no such command, file, preset or lesson", path,
                  is_builtin(path) ? join(builtin_folders(), " or ") : "", remedy});
-  return run_window({.path = path});
+  return run_window(
+      {.path = path, .picture = has_picture ? std::optional<std::string>(words[1]) : std::nullopt});
 }
 
 // help COMMAND, which is COMMAND --help.

@@ -139,7 +139,13 @@ std::string named(const AttentionLayer& layer) {
 std::string text_support(const TextModel& model) {
   const Transformer* const transformer = model.transformer().get();
   std::string text;
-  if (!model.no_text().empty()) text += fmt::format("  cannot read text: {}\n", one_line(model.no_text()));
+  const bool of_pictures = transformer && transformer->config().patches;
+  if (of_pictures)
+    text += model.no_picture().empty()
+                ? "  reads pictures: PNG files, with --set inputs.picture=FILE.png\n"
+                : fmt::format("  cannot read pictures: {}\n", one_line(model.no_picture()));
+  else if (!model.no_text().empty())
+    text += fmt::format("  cannot read text: {}\n", one_line(model.no_text()));
   if (transformer) text += fmt::format("  encoder: {}\n", blocks_text(transformer->config()));
   if (model.tokenizer())
     text += fmt::format("  tokenizer: {}, {} pieces\n", model.tokenizer()->kind(),
@@ -147,8 +153,10 @@ std::string text_support(const TextModel& model) {
   if (!model.nameless_words().empty()) text += fmt::format("  {}\n", model.nameless_words());
   if (transformer)
     text += transformer->no_words().empty()
-                ? fmt::format("  predicts {} words\n", transformer->config().vocabulary)
-                : fmt::format("  predicts no words: {}\n", one_line(transformer->no_words()));
+                ? fmt::format("  predicts {} {}\n", transformer->config().vocabulary,
+                              of_pictures ? "classes" : "words")
+                : fmt::format("  predicts no {}: {}\n", of_pictures ? "classes" : "words",
+                              one_line(transformer->no_words()));
   return text;
 }
 
@@ -334,7 +342,8 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
           {"encoder", transformer},
           {"tokenizer", model.tokenizer() ? Json(model.tokenizer()->kind()) : Json(nullptr)},
           {"words_without_text", or_null(!model.nameless_words().empty(), model.nameless_words())},
-          {"no_text", or_null(!model.no_text().empty(), model.no_text())}};
+          {"no_text", or_null(!model.no_text().empty(), model.no_text())},
+          {"no_picture", or_null(!model.no_picture().empty(), model.no_picture())}};
 }
 
 std::vector<TensorGroup> gathered_tensors(const std::vector<ArrayInfo>& arrays) {

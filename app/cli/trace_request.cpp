@@ -19,6 +19,7 @@
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"
+#include "core/files/png_file.h"
 #include "core/model/files/model_files.h"
 #include "core/model/layers/attention_layers.h"
 #include "core/model/transformer/text_model.h"
@@ -218,13 +219,12 @@ ModelPass pass_to_last_of(const std::vector<Index>& layers, const Scenario& scen
   last.parameters.layer = layers.back();
   std::vector<std::string> notes;  // each layer repeats them
   try {
-    pass.input = read_model_text(last, notes);
+    pass.input = read_model_input(last, notes);
   } catch (const Error& error) {  // that layer reports it itself
     if (error.status() != ExitStatus::usage) throw;
   }
   if (pass.input)
-    pass.hidden_states =
-        pass.input->model->transformer()->run(pass.input->text.ids, {.layers = pass.input->layer}).hidden_states;
+    pass.hidden_states = pass.input->model->run(pass.input->text, {.layers = pass.input->layer}).hidden_states;
   return pass;
 }
 
@@ -260,7 +260,7 @@ Scenario named_scenario(const std::string& name) {
   if (names_preset(name)) return preset_scenario(name);
   if (name == standard_stream) return scenario_from_json(read_standard_input("a scenario"), "standard input");
   require_reachable(name, names_scenario(name) ? ExitStatus::usage : ExitStatus::input);
-  if (names_model(name) || is_array_file(name)) return scenario_of_file(name);
+  if (names_model(name) || is_array_file(name) || is_png_name(name)) return scenario_of_file(name);
   std::error_code ignored;
   const bool plain = name.find_first_of("./\\") == std::string::npos;
   // An argument that is neither a file nor looks like one was meant as a preset: its Error names the nearest.
@@ -272,10 +272,13 @@ Scenario requested_scenario(const TraceRequest& request) {
 }
 
 Scenario with_settings(const TraceRequest& request, Scenario scenario) {
-  for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
   const auto sets = [&](const char* path) {
     return std::ranges::find(request.settings, path, path_of) != request.settings.end();
   };
+  for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
+  // A picture says by itself where the inputs come from.
+  if (scenario.inputs.picture && sets("inputs.picture") && !sets("inputs.source"))
+    scenario = with_setting(scenario, "inputs.source=picture");
   // Setting only the heads does not mean keeping the key/value heads that went with the earlier number.
   if (is_of_model(scenario) && sets(num_heads_path)) {
     const AttentionSpec defaults;

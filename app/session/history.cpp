@@ -6,8 +6,8 @@ namespace headwise {
 
 std::size_t scenario_bytes(const Scenario& scenario) {
   std::size_t bytes = sizeof(Scenario) + scenario.inputs.text.capacity();
-  for (const auto* text : {&scenario.inputs.key_text, &scenario.inputs.file, &scenario.parameters.file,
-                           &scenario.mask.preset, &scenario.mask.file}) {
+  for (const auto* text : {&scenario.inputs.key_text, &scenario.inputs.file, &scenario.inputs.picture,
+                           &scenario.parameters.file, &scenario.mask.preset, &scenario.mask.file}) {
     if (*text) bytes += (*text)->capacity();
   }
   if (scenario.mask.valid_lens) {

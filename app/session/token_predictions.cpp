@@ -16,11 +16,11 @@ constexpr double predicted_at_once = 100e6;
 // work of attention.
 double work_of(const ModelInput& input) {
   const TransformerConfig& config = input.model->transformer()->config();
-  const auto length = static_cast<double>(input.text.ids.size()), width = static_cast<double>(config.embed_dim);
+  const auto length = static_cast<double>(input.text.length()), width = static_cast<double>(config.embed_dim);
   const double block = 12.0 * width * width + 2.0 * width * length;
-  return 2.0 * length *
-         (static_cast<double>(config.num_layers - input.layer) * block +
-          width * static_cast<double>(config.vocabulary));
+  const auto predicted = static_cast<double>(input.model->transformer()->logit_rows(input.text.length()));
+  return 2.0 * (length * static_cast<double>(config.num_layers - input.layer) * block +
+                predicted * width * static_cast<double>(config.vocabulary));
 }
 
 // (N,L,E) → (1,L,E) of one sequence.
@@ -41,17 +41,20 @@ std::string predictions_refusal(const Computation& computation) {
                ? "only the trained model predicts words: under PARAMETERS, set heads to model"
                : "only a trained model predicts words: open one (File menu, or drop its folder here)";
   }
-  if (const std::string why = no_text_for_model(scenario); !why.empty())
+  const bool of_pictures = reads_pictures(scenario);
+  if (const std::string why = no_text_for_model(scenario); !why.empty() && !of_pictures)
     return "this model cannot read text, so it predicts no words: " + why;
+  if (!input && of_pictures)
+    return "give the model a picture to name (drop a PNG here, or set inputs.picture)";
   if (!input) {
     return scenario.inputs.source != InputSource::text
                ? "give the model a text to predict words (under TEXT, set inputs to text)"
                : "the text does not reach this layer, so there are no words to predict";
   }
   if (const std::string& why = input->model->transformer()->no_words(); !why.empty())
-    return "this model predicts no words: " + why;
+    return (of_pictures ? "this model predicts no classes: " : "this model predicts no words: ") + why;
   const TensorPtr& output = computation.trace->tensors.output;
-  const Index length = static_cast<Index>(input->text.ids.size());
+  const Index length = input->text.length();
   if (!output || length == 0 || output->shape().size(1) != length || output->shape().size(0) == 0)
     return "there is no token to predict a word for";
   return "";

@@ -1,5 +1,5 @@
 // Trained models, ours and other people's: which layers a file has and what they mean, the configuration,
-// tokenizers, whole transformers with their predictions, and what each head does.
+// tokenizers, pictures, whole transformers with their predictions, and what each head does.
 #pragma once
 
 // What other rooms use of it; the rest is its own.

@@ -221,7 +221,7 @@ bool frozen_heads_fit(const Scenario& scenario, const ScenarioInputs* previous) 
     const InputsSpec& inputs = scenario.inputs;
     std::vector<std::string> notes;
     const std::shared_ptr<ModelInput> model =
-        arrays.contains("query") ? nullptr : read_model_text(scenario, notes);
+        arrays.contains("query") ? nullptr : read_model_input(scenario, notes);
     const TextLengths text = text_lengths(inputs, model.get());
     Scenario free = scenario;
     free.frozen_heads.reset();

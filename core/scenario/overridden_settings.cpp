@@ -164,8 +164,10 @@ Override by_length(const Settled& s, bool of_query) {
   Override found = of_query ? by_array(s, "query", "inputs.file")
                             : by_arrays(s, {"key", "value", "static_k", "static_v", "query"}, "inputs.file");
   if (found.by.empty() && text)
-    found = {"inputs.source", fmt::format("the text of inputs.source \"text\" has {} tokens", *text),
-             "set inputs.source=random, or change the text"};
+    found = {"inputs.source",
+             fmt::format("the {0} of inputs.source \"{0}\" has {1} tokens", choice_name(s.source()), *text),
+             s.source() == InputSource::text ? "set inputs.source=random, or change the text"
+                                             : "set inputs.source=random"};
   if (found.by.empty()) found = by_arrays(s, {"attn_mask", "key_padding_mask", "valid_lens"}, "mask.file");
   return found;
 }
@@ -202,8 +204,11 @@ constexpr auto rows = std::to_array<OverrideRow>({
      }},
     {"inputs.seed",
      [](const Settled& s) {
-       return first_of({unless(!s.inputs.model_input,
-                               {"parameters.source", "the model computes the inputs from the text", ""}),
+       return first_of({unless(!s.inputs.model_input, {"parameters.source",
+                                                       s.source() == InputSource::picture
+                                                           ? "the model computes the inputs from the picture"
+                                                           : "the model computes the inputs from the text",
+                                                       ""}),
                         unless(s.source() != InputSource::ones, by_source(s, "random")),
                         without_made_inputs(s)});
      }},
@@ -225,6 +230,11 @@ constexpr auto rows = std::to_array<OverrideRow>({
      }},
     {"inputs.file",
      [](const Settled& s) { return unless(s.source() == InputSource::file, by_source(s, "file")); }},
+    {"inputs.picture",
+     [](const Settled& s) {
+       return first_of({unless(s.source() == InputSource::picture, by_source(s, "picture")),
+                        unless(s.text_labels(), without_made_inputs(s))});
+     }},
     {"inputs.batch",
      [](const Settled& s) {
        return unless(s.scenario.inputs.batch == s.batch,

@@ -15,6 +15,7 @@
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"
 #include "core/files/json_text.h"
+#include "core/files/png_file.h"
 #include "core/model/files/model_files.h"
 #include "core/model/layers/attention_layers.h"
 #include "core/scenario/json_document.h"
@@ -244,6 +245,9 @@ bool is_array_file(const std::string& path) {
 
 Scenario scenario_of_file(const std::string& given) {
   const std::string path = newest_checkpoint_or(given);
+  if (is_png_name(path))
+    throw Error(ExitStatus::usage, {path, "a picture is no scenario: it goes into a model", "", "",
+                                    "name the folder of a ViT, and the picture in inputs.picture"});
   if (!names_model(path) && !is_array_file(path) && !holds_arrays(path))
     return with_layer_values(read_scenario_file(path));
   const ModelFiles files(path);
@@ -343,7 +347,8 @@ Scenario with_files_relative_to(const Scenario& scenario, const std::string& fol
   const std::filesystem::path from = absolute(scenario.origin.folder), to = absolute(folder);
   Scenario moved = scenario;
   if (from.lexically_normal() != to.lexically_normal()) {
-    for (std::optional<std::string>* file : {&moved.inputs.file, &moved.parameters.file, &moved.mask.file})
+    for (std::optional<std::string>* file :
+         {&moved.inputs.file, &moved.inputs.picture, &moved.parameters.file, &moved.mask.file})
       rebase_path(*file, from, to);
     if (moved.frozen_heads) rebase_path(moved.frozen_heads->file, from, to);
   }

@@ -17,7 +17,7 @@
 
 namespace headwise {
 
-enum class InputSource { random, ones, uniform01, text, file };
+enum class InputSource { random, ones, uniform01, text, file, picture };
 enum class ParameterSource { random, hand_made, file, model };
 enum class Initialisation { xavier_uniform, xavier_normal, normal_dk, uniform01, identity };
 
@@ -41,6 +41,7 @@ struct InputsSpec {
   std::optional<std::string> key_text;  // cross-attention: the second sentence
   bool positions = true;
   std::optional<std::string> file;
+  std::optional<std::string> picture;  // a PNG that goes through the model
   std::int64_t batch = 1;
   std::int64_t query_length = 10;
   std::optional<std::int64_t> key_length;

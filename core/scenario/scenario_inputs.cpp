@@ -401,8 +401,7 @@ struct InputBuilder {
 
 // What the model computed from the same text up to the same layer need not be recomputed.
 void take_hidden_state(ModelInput& input, const ModelInput* earlier) {
-  if (earlier && earlier->model == input.model && earlier->layer == input.layer &&
-      earlier->text.ids == input.text.ids)
+  if (earlier && earlier->model == input.model && earlier->layer == input.layer && earlier->text == input.text)
     input.hidden_state = earlier->hidden_state;
 }
 
@@ -449,7 +448,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   GivenSizes sizes = given_sizes(arrays, scenario);
   for (const auto& [path, file] : inputs.files)
     if (file.layer) inputs.layer = file.layer;
-  if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
+  if (!arrays.contains("query")) inputs.model_input = read_model_input(scenario, inputs.notes);
   ModelInput* const model = inputs.model_input.get();
   if (model && previous) take_hidden_state(*model, previous->model_input.get());
   const TextLengths lengths = text_lengths(scenario.inputs, model);

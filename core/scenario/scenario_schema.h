@@ -24,8 +24,8 @@ inline constexpr std::array<std::string_view, 3> choice_names<Op>{
 template <>
 inline constexpr std::array<std::string_view, 2> choice_names<LatentLayout>{"expanded", "absorbed"};
 template <>
-inline constexpr std::array<std::string_view, 5> choice_names<InputSource>{"random", "ones", "uniform01",
-                                                                           "text", "file"};
+inline constexpr std::array<std::string_view, 6> choice_names<InputSource>{"random", "ones", "uniform01",
+                                                                           "text",   "file", "picture"};
 template <>
 inline constexpr std::array<std::string_view, 4> choice_names<ParameterSource>{"random", "hand_made", "file",
                                                                                "model"};
@@ -99,6 +99,7 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.field("inputs", "key_text", i.key_text);
   visit.field("inputs", "positions", i.positions);
   visit.field("inputs", "file", i.file);
+  visit.field("inputs", "picture", i.picture);
   visit.field("inputs", "batch", i.batch, natural);
   visit.field("inputs", "query_length", i.query_length, natural);
   visit.field("inputs", "key_length", i.key_length, natural);

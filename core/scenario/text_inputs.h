@@ -1,9 +1,10 @@
 // The texts of a scenario, split into tokens: words, as a learner would split them, or the tokens of the
-// model whose layer is shown.
+// model whose layer is shown. Or a picture, whose patches are the tokens.
 //
 // inputs.source "text" with parameters.source "model" is the layer's true input: text → the model's tokenizer
 // → its embeddings and blocks up to parameters.layer. If the model cannot read text (another family, no
-// tokenizer), words are embedded as in any other scenario, and a note says why.
+// tokenizer), words are embedded as in any other scenario, and a note says why. inputs.source "picture" is
+// the same of a model of pictures: PNG → preprocessing → patches → blocks. Pictures go no other way.
 #pragma once
 
 #include <memory>
@@ -45,16 +46,23 @@ struct ModelInput {
   TensorPtr hidden_state;  // (1,L,E) in f32, the input of block `layer`; null until computed
 };
 
-// The text as the model reads it; null if the scenario has no text or no model, or the model cannot read
-// text. `notes` gets what the user should know: why it cannot, unknown words, what was truncated. Throws
-// Error(usage): a key_text as well, or no self-attention; Error(input) if the model cannot be opened.
-std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vector<std::string>& notes);
+// The text or picture as the model reads it; null if the scenario has neither or no model, or the model
+// cannot read text. `notes` gets what the user should know: why it cannot, unknown words, what was truncated.
+// Throws Error(usage): a key_text as well, or no self-attention, or a picture without a model or for one that
+// cannot read it; Error(input) if the model or the picture cannot be opened.
+std::shared_ptr<ModelInput> read_model_input(const Scenario& scenario, std::vector<std::string>& notes);
 
 // Why the model that the scenario names cannot read text; empty if it can, or if there is no model.
 std::string no_text_for_model(const Scenario& scenario);
+// Whether the scenario names a model that reads pictures. False for one that cannot be opened.
+bool reads_pictures(const Scenario& scenario);
+
+// The scenario with the PNG at `path` as its input. Throws Error(usage) unless it is of a model that reads
+// pictures, Error(input) for a PNG that cannot be read.
+Scenario with_picture(const Scenario& scenario, const std::string& path);
 
 // How many positions the texts have; empty if the inputs are not text.
-// `model` as returned by read_model_text.
+// `model` as returned by read_model_input.
 TextLengths text_lengths(const InputsSpec& inputs, const ModelInput* model);
 
 // Computes hidden_state, and from it the input of the layer's attention: (N,L,E), the same in each batch

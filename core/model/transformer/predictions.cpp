@@ -13,7 +13,7 @@ namespace {
 // Calls block(first, count) for the rows of last_hidden, so many at a time that `most` logits are enough.
 template <class Block>
 void for_blocks(const Transformer& transformer, const Tensor& last_hidden, Index most, Block block) {
-  const Index length = last_hidden.shape().size(1);
+  const Index length = transformer.logit_rows(last_hidden.shape().size(1));
   const Index at_once = std::max<Index>(1, most / transformer.config().vocabulary);
   for (Index first = 0; first < length; first += at_once) {
     const Index count = std::min(at_once, length - first);

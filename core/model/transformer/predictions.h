@@ -9,8 +9,8 @@
 
 namespace headwise {
 
-// Calls body(row, logits) for each of the L rows of last_hidden (1,L,E), in order; logits (V) is valid only
-// during the call. Rows are computed a few at a time, so that L·V numbers are never stored.
+// Calls body(row, logits) for each of the logit_rows(L) rows of last_hidden (1,L,E), in order; logits (V) is
+// valid only during the call. Rows are computed a few at a time, so that L·V numbers are never stored.
 // Throws like Transformer::logits.
 void visit_logits(const Transformer& transformer, const Tensor& last_hidden,
                   const std::function<void(Index row, std::span<const float> logits)>& body);
@@ -42,7 +42,7 @@ struct PredictedWord {
 
 // The k most probable tokens (fewer if the vocabulary is smaller), in descending order; ties by lower id.
 std::vector<PredictedWord> top_tokens(std::span<const float> logits, Index k);
-// The same for each position: L lists.
+// The same for each position: logit_rows(L) lists.
 std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transformer, const Tensor& last_hidden,
                                                    Index k);
 
@@ -60,8 +60,9 @@ struct PredictionChange {
   double bits = 0.0;
 };
 
-// For each position, the k most probable tokens on either side. `before` and `now` are last hidden states
-// (1,L,E); rows are computed a few at a time, so that L·V numbers are never stored.
+// For each position, of a picture for its first, the k most probable tokens on either side. `before` and
+// `now` are last hidden states (1,L,E); rows are computed a few at a time, so that L·V numbers are never
+// stored.
 // Throws like Transformer::logits.
 std::vector<PredictionChange> prediction_changes(const Transformer& transformer, const Tensor& before,
                                                  const Tensor& now, Index k);

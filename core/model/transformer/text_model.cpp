@@ -7,6 +7,8 @@
 #include <iterator>
 #include <mutex>
 
+#include "core/files/input_file.h"
+#include "core/files/json_value.h"
 #include "core/model/files/model_files.h"
 #include "core/model/tokenizer/tokenizer.h"
 #include "core/tensor/error.h"
@@ -109,6 +111,32 @@ std::string words_without_text(const Tokenizer& tokenizer, Index vocabulary) {
 
 }  // namespace
 
+namespace {
+
+// id2label of config.json; "class 3" for one without a name.
+std::vector<std::string> class_names(const ModelConfig& config, Index count) {
+  std::vector<std::string> names;
+  for (Index id = 0; id < count; ++id) names.push_back(fmt::format("class {}", id));
+  const auto named = config.settings->find("id2label");
+  if (named == config.settings->end() || !named->is_object()) return names;
+  for (Index id = 0; id < count; ++id)
+    if (const auto name = named->find(fmt::format("{}", id)); name != named->end() && name->is_string())
+      names[static_cast<std::size_t>(id)] = one_line(name->get<std::string>());
+  return names;
+}
+
+// "[CLS]", "[DIST]", then each patch by its row and column: "r0 c3".
+std::vector<std::string> patch_labels(const PatchGrid& grid) {
+  std::vector<std::string> labels{"[CLS]", "[DIST]"};
+  labels.resize(static_cast<std::size_t>(grid.first_tokens));
+  for (Index row = 0; row < grid.rows(); ++row)
+    for (Index column = 0; column < grid.columns(); ++column)
+      labels.push_back(fmt::format("r{} c{}", row, column));
+  return labels;
+}
+
+}  // namespace
+
 std::shared_ptr<const TextModel> TextModel::open(const std::string& path) {
   OpenModels& models = open_models();
   std::filesystem::path normal = std::filesystem::absolute(path).lexically_normal();
@@ -138,6 +166,20 @@ TextModel::TextModel(const std::string& path)
     if (error.status() != ExitStatus::input) throw;
     no_transformer_ = error.what();
   }
+  if (transformer_ && transformer_->config().patches) {
+    no_tokenizer_ = "it reads pictures: set inputs.source to picture, and inputs.picture to a PNG";
+    const PatchGrid& grid = *transformer_->config().patches;
+    classes_ = class_names(*layers_.config, transformer_->config().vocabulary);
+    try {
+      processor_ =
+          read_picture_processor(files_->folder(), layers_.config->model_type, {grid.height, grid.width});
+    } catch (const Error& error) {
+      if (error.status() != ExitStatus::input) throw;
+      no_picture_ = error.what();
+    }
+    return;
+  }
+  no_picture_ = "it reads texts: set inputs.source to text, and inputs.text to one";
   try {
     tokenizer_.emplace(load_tokenizer(files_->folder()));
   } catch (const Error& error) {
@@ -172,7 +214,43 @@ ModelText TextModel::read(const std::string& text) const {
   return read;
 }
 
+ModelText TextModel::read_picture(const std::string& path) const {
+  if (!no_picture().empty())
+    throw Error(ExitStatus::input, {files_->path(), "this model cannot read a picture", no_picture(), "", ""});
+  const PatchGrid& grid = *transformer_->config().patches;
+  const FileState state = file_state(path);
+  const std::string identity = fmt::format("{} {} {}", path, state.modified, state.bytes);
+  const std::lock_guard lock(mutex_);
+  if (!last_picture_ || last_picture_->identity != identity) {
+    const RgbPicture whole = read_png(path);
+    ModelPicture picture{path, identity, grid, prepared(whole, *processor_), nullptr, ""};
+    if (picture.shown.width != grid.width || picture.shown.height != grid.height)
+      refuse_input(
+          files_->path(), "the model reads pictures of one size, and its positions are not stretched",
+          fmt::format("{} × {} pixels by preprocessor_config.json", picture.shown.width, picture.shown.height),
+          fmt::format("{} × {}", grid.width, grid.height),
+          "set size (or crop_size) there to image_size of config.json");
+    picture.pixel_values = std::make_shared<const Tensor>(pixel_values(picture.shown, *processor_));
+    if (whole.has_alpha) picture.notice = "the picture's transparency is left out: only its colours are read";
+    last_picture_ = std::make_shared<const ModelPicture>(std::move(picture));
+  }
+  ModelText read;
+  read.picture = last_picture_;
+  read.labels = patch_labels(grid);
+  for (Index i = 0; i < read.length(); ++i) {
+    read.special.push_back(i < grid.first_tokens);
+    EncodedToken& token = read.tokens.emplace_back();
+    token.id = static_cast<TokenId>(i);  // no two are the same
+    token.special = read.special.back();
+  }
+  for (const std::string& notice : {read.picture->notice, processor_->assumed})
+    if (!notice.empty()) read.notices.push_back(notice);
+  return read;
+}
+
 std::string TextModel::label(TokenId id) const {
+  if (id >= 0 && static_cast<std::size_t>(id) < classes_.size())
+    return classes_[static_cast<std::size_t>(id)];
   if (!tokenizer_ || !tokenizer_->vocabulary().contains(id)) return fmt::format("#{}", id);
   if (const std::string& piece = tokenizer_->vocabulary().piece(id); tokenizer_->kind() == "characters") {
     if (piece == " ") return "␣";

@@ -99,8 +99,9 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
   const Index E = config.embed_dim, W = config.word_width, V = config.vocabulary;
   const auto found = [&](std::string_view name) { return find_under_root(*files, config.root, name); };
   const auto no_head = [&](const std::string& missing) {
-    refuse_input(files->path(), "the model has no word prediction head", "", missing,
-                 "a model of the same family published with that head");
+    refuse_input(files->path(),
+                 config.patches ? "the model has no classifier" : "the model has no word prediction head", "",
+                 missing, "a model of the same family published with that head");
   };
   const std::span<const LmHeadNames> heads = config.names->heads;
   if (heads.empty())
@@ -117,7 +118,7 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
     no_head(any);
   }
   const std::string own = found(head->decoder);
-  const bool tied = config.tie_word_embeddings.value_or(own.empty() && config.names->ties_words);
+  const bool tied = words && config.tie_word_embeddings.value_or(own.empty() && config.names->ties_words);
   if (!tied && own.empty()) no_head(std::string(head->decoder));
   auto made = std::make_unique<LmHead>();
   made->activation_ = config.head_activations.at(static_cast<std::size_t>(head - heads.begin()));
@@ -142,6 +143,12 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
   if (!tied && files->find(decoder_bias)) bias = decoder_bias;
   made->decoder_ = tied ? words : std::make_shared<const WeightRows>(files, share, own, V, W);
   if (!bias.empty()) made->bias_ = read_f32(*files, bias, {V});
+  if (head->second_decoder.empty()) return made;
+  const std::string second = std::string(head->second_decoder);
+  const std::string second_root = own.substr(0, own.size() - head->decoder.size());
+  made->second_decoder_ =
+      std::make_shared<const WeightRows>(files, share, second_root + second + "weight", V, W);
+  made->second_bias_ = read_f32(*files, second_root + second + "bias", {V});
   return made;
 }
 
@@ -154,21 +161,30 @@ Rows LmHead::logits(const Rows& last_hidden) const {
       x = normalised(*norm_, x);
     }
   }
-  const Index V = decoder_->rows();
+  Rows logits =
+      second_decoder_
+          ? Rows((decoded(x.row(0), *decoder_, bias_) + decoded(x.row(1), *second_decoder_, second_bias_)) /
+                 2.0f)
+          : decoded(x, *decoder_, bias_);
+  logits *= static_cast<float>(factor_);
+  if (cap_ > 0.0) logits = (logits.array() / static_cast<float>(cap_)).tanh() * static_cast<float>(cap_);
+  return logits;
+}
+
+Rows LmHead::decoded(const Rows& x, const WeightRows& decoder, const TensorPtr& bias) const {
+  const Index V = decoder.rows();
   Rows logits(x.rows(), V);
   for (Index first = 0; first < V; first += words_at_once) {
     const Index count = std::min(words_at_once, V - first);
-    const WeightRows::Part part = decoder_->part(first, count);
+    const WeightRows::Part part = decoder.part(first, count);
     logits.middleCols(first, count) = apply_linear({.weight = part.weight,
-                                                    .bias = bias_,
+                                                    .bias = bias,
                                                     .first_row = first - part.first_row,
                                                     .first_bias = first,
                                                     .out = count,
-                                                    .in = decoder_->width()},
+                                                    .in = decoder.width()},
                                                    x);
   }
-  logits *= static_cast<float>(factor_);
-  if (cap_ > 0.0) logits = (logits.array() / static_cast<float>(cap_)).tanh() * static_cast<float>(cap_);
   return logits;
 }
 
@@ -245,15 +261,18 @@ Transformer::Transformer(TransformerConfig config, std::shared_ptr<const ModelFi
       files_(std::move(files)),
       layers_(std::move(layers)),
       share_(std::move(share)),
-      embeddings_(config_, files_, share_),
       no_words_(missing),
       blocks_(layers_.size()) {
+  if (config_.patches)
+    patches_.emplace(config_, *files_);
+  else
+    embeddings_.emplace(config_, files_, share_);
   if (!missing.empty()) return;
   try {
     if (config_.has_final_norm)
       final_norm_ = read_norm(config_, *files_, config_.root + std::string(config_.names->final_norm),
                               config_.embed_dim);
-    head_ = LmHead::open(config_, files_, share_, embeddings_.words());
+    head_ = LmHead::open(config_, files_, share_, embeddings_ ? embeddings_->words() : nullptr);
   } catch (const Error& error) {
     if (error.status() != ExitStatus::input) throw;
     no_words_ = error.what();
@@ -276,6 +295,7 @@ std::shared_ptr<const TransformerBlock> Transformer::block(Index layer) const {
 }
 
 void Transformer::check_ids(std::span<const TokenId> ids) const {
+  if (!embeddings_) refuse_input(files_->path(), "this model reads pictures", "a text", "pixel values");
   if (static_cast<Index>(ids.size()) > config_.max_positions) {
     refuse_input(files_->path(), "the text is longer than the model's positions",
                  fmt::format("{} tokens", ids.size()), fmt::format("at most {}", config_.max_positions),
@@ -306,12 +326,25 @@ TensorPtr Transformer::finished(const Rows& x) const {
 
 Transformer::Pass Transformer::run(std::span<const TokenId> ids, const RunOptions& options) const {
   check_ids(ids);
-  const Index layers = options.layers < 0 ? config_.num_layers : std::min(options.layers, config_.num_layers);
-  const auto L = static_cast<Index>(ids.size());
-  require_memory_for(L, layers, options.keep_weights);
-  Pass pass;
+  require_memory_for(static_cast<Index>(ids.size()), layers_to_run(options), options.keep_weights);
+  Pass pass = run_rows(embeddings_->rows(ids), options);
   pass.ids.assign(ids.begin(), ids.end());
-  Rows x = embeddings_.rows(ids);
+  return pass;
+}
+
+Transformer::Pass Transformer::run(const Tensor& pixel_values, const RunOptions& options) const {
+  if (!patches_) refuse_input(files_->path(), "this model reads texts", "pixel values", "the ids of tokens");
+  require_memory_for(config_.patches->tokens(), layers_to_run(options), options.keep_weights);
+  return run_rows(patches_->rows(pixel_values), options);
+}
+
+Index Transformer::layers_to_run(const RunOptions& options) const {
+  return options.layers < 0 ? config_.num_layers : std::min(options.layers, config_.num_layers);
+}
+
+Transformer::Pass Transformer::run_rows(Rows x, const RunOptions& options) const {
+  const Index layers = layers_to_run(options), L = x.rows();
+  Pass pass;
   pass.hidden_states.push_back(as_tensor(x));
   for (Index layer = 0; layer < layers; ++layer) {
     const ProgressPart part = slice_of_work(layer, layers);
@@ -389,12 +422,17 @@ TensorPtr Transformer::continue_from(const Tensor& hidden_state, Index layer,
 }
 
 TensorPtr Transformer::logits(const Tensor& last_hidden, Index first_row, Index rows) const {
-  if (!head_) refuse_input(files_->path(), "there are no words to predict", no_words_);
+  if (!head_)
+    refuse_input(files_->path(),
+                 config_.patches ? "there are no classes to predict" : "there are no words to predict",
+                 no_words_);
   const Index V = config_.vocabulary;
   require_memory(checked_multiply(checked_multiply(rows, V, "the logits"), 2 * sizeof(float), "the logits"),
                  "the logits");
   const Rows x = as_rows(last_hidden, config_.embed_dim, "last_hidden");
-  const Rows made = head_->logits(x.middleRows(first_row, rows));
+  // A picture's classes are read from all its first tokens at once, those of ViT from [CLS].
+  const Rows made =
+      head_->logits(x.middleRows(first_row, config_.patches ? config_.patches->first_tokens : rows)).topRows(rows);
   Tensor tensor = Tensor::unwritten(Shape{{"L", rows}, {"V", V}}, DType::f32);
   matrix<float>(tensor) = made;
   return std::make_shared<const Tensor>(std::move(tensor));

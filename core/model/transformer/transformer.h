@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/model/tokenizer/tokenizer_vocabulary.h"
+#include "core/model/transformer/patch_embeddings.h"
 #include "core/model/transformer/transformer_block.h"
 
 namespace headwise {
@@ -56,16 +57,19 @@ class LmHead {
                                             const std::shared_ptr<WeightShare>& share,
                                             const std::shared_ptr<const WeightRows>& words);
 
-  // (L,E) → (L,V); a dense layer or OPT's projection before the decoder maps to its width W.
+  // (L,E) → (L,V), with a second decoder (2,E) → (1,V); a dense layer or OPT's projection before the decoder
+  // maps to its width W.
   Rows logits(const Rows& last_hidden) const;
 
  private:
   Activation activation_ = Activation::gelu;
   std::optional<TransformerLinear> dense_;
   std::optional<Normalisation> norm_;  // nullopt: `dense_` is a projection, without activation
-  std::shared_ptr<const WeightRows> decoder_;
-  TensorPtr bias_;                   // (V); null: none
-  double factor_ = 1.0, cap_ = 0.0;  // of the logits; 0: no cap
+  Rows decoded(const Rows& x, const WeightRows& decoder, const TensorPtr& bias) const;
+
+  std::shared_ptr<const WeightRows> decoder_, second_decoder_;  // the second is null in most models
+  TensorPtr bias_, second_bias_;                                // (V); null: none
+  double factor_ = 1.0, cap_ = 0.0;                             // of the logits; 0: no cap
 };
 
 // Immutable once created: its functions may be called by several threads at once. Weights that it does not
@@ -90,7 +94,7 @@ class Transformer {
   // or an array of it or of a block is missing; empty if it does.
   const std::string& no_words() const { return no_words_; }
 
-  struct Pass {  // of one text, L tokens
+  struct Pass {  // of one text, L tokens; of a picture it has no ids
     std::vector<TokenId> ids;
     std::vector<TensorPtr> hidden_states;  // layers+1 of (1,L,E): [0] the embeddings, [l+1] after block l
     std::vector<TensorPtr> layer_inputs;   // layers of (1,L,E): the input of the attention of layer l
@@ -106,6 +110,8 @@ class Transformer {
   // Throws Error(input) for ids that are not in the vocabulary and for more than max_positions of them.
   Pass run(std::span<const TokenId> ids, const RunOptions& options) const;
   Pass run(std::span<const TokenId> ids) const { return run(ids, RunOptions{}); }
+  // Of pixel_values (C,H,W); config() has patches. Throws Error(input) for a model of texts, or another size.
+  Pass run(const Tensor& pixel_values, const RunOptions& options) const;
 
   // The input of the attention of `layer` for a given input of its block, hidden_states[layer]: (1,L,E)
   // → (1,L,E).
@@ -126,8 +132,10 @@ class Transformer {
     return continue_from(*pass.hidden_states.at(static_cast<std::size_t>(layer)), layer, attention_output);
   }
 
-  // Rows [first_row, first_row + rows) of last_hidden (1,L,E) → (rows,V). Throws Error(input)
-  // with no_words().
+  // How many rows of logits a text or picture of L tokens has: L; of a picture 1, its classes.
+  Index logit_rows(Index tokens) const { return config_.patches ? std::min<Index>(tokens, 1) : tokens; }
+  // Rows [first_row, first_row + rows) of last_hidden (1,L,E) → (rows,V), below logit_rows(L). Throws
+  // Error(input) with no_words().
   TensorPtr logits(const Tensor& last_hidden, Index first_row, Index rows) const;
 
  private:
@@ -137,6 +145,8 @@ class Transformer {
   std::shared_ptr<const TransformerBlock> block(Index layer) const;
   TensorPtr finished(const Rows& x) const;
   void check_ids(std::span<const TokenId> ids) const;
+  Pass run_rows(Rows x, const RunOptions& options) const;
+  Index layers_to_run(const RunOptions& options) const;
   void require_memory_for(Index length, Index layers, bool weights) const;
 
   TransformerConfig config_;
@@ -144,7 +154,8 @@ class Transformer {
   std::vector<AttentionLayer> layers_;
   Index first_layer_ = 0;
   std::shared_ptr<WeightShare> share_;
-  TokenEmbeddings embeddings_;
+  std::optional<TokenEmbeddings> embeddings_;  // one of these two
+  std::optional<PatchEmbeddings> patches_;
   std::optional<Normalisation> final_norm_;
   std::string no_words_;
   std::unique_ptr<const LmHead> head_;  // null: no_words_ says why

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
 #include "core/attention/attention_mask.h"
 #include "core/files/json_value.h"
+#include "core/files/png_file.h"
 #include "core/model/layers/layer_attention.h"
 #include "core/model/transformer/feed_forward.h"
 #include "core/model/transformer/transformer_weights.h"
@@ -127,6 +129,63 @@ const std::vector<Index>& matrix_sizes(const ModelFiles& files, const std::strin
   return info->sizes;
 }
 
+void read_words(TransformerConfig& config, const ModelFiles& files) {
+  const std::vector<Index>& words =
+      matrix_sizes(files, config.root + std::string(config.names->word_embeddings));
+  config.vocabulary = words[0];
+  const std::string_view projection = config.names->embedding_projection;
+  const bool projected =
+      !projection.empty() && files.find(fmt::format("{}{}weight", config.root, projection)) != nullptr;
+  const bool any_width = projected || !config.names->first_projection.empty();
+  config.word_width = any_width ? words[1] : config.embed_dim;
+}
+
+// A setting that is one number, or a list of two: of the height and of the width.
+std::array<Index, 2> height_and_width(const Settings& settings, const char* key, Index otherwise) {
+  const Settings value = settings[key];
+  if (!value.json().is_array()) {
+    const Index one = settings.whole(key, otherwise, most_png_side);
+    return {one, one};
+  }
+  const std::vector<Settings> entries = value.entries();
+  if (entries.size() != 2) value.refuse("wrong length", "one number, or a height and a width");
+  return {entries[0].integer(1, most_png_side), entries[1].integer(1, most_png_side)};
+}
+
+void read_patches(TransformerConfig& config, const Settings& settings, const ModelFiles& files) {
+  constexpr Index colours = 3;
+  const TransformerNames& names = *config.names;
+  const auto found = [&](std::string_view name, std::size_t rank) -> const std::vector<Index>& {
+    const std::string whole = config.root + std::string(name);
+    const ArrayInfo* const info = files.find(whole);
+    if (!info) fail(files.path(), "an array of the encoder is missing", "", whole);
+    if (info->sizes.size() != rank || std::ranges::find(info->sizes, 0) != info->sizes.end())
+      fail(files.path() + ": " + whole, "an array has the wrong shape",
+           fmt::format("({})", join(info->sizes, ",")), fmt::format("{} axes", rank));
+    return info->sizes;
+  };
+  const std::vector<Index>& kernel = found(std::string(names.patch_projection) + "weight", 4);
+  if (kernel[1] != colours)
+    fail(files.path(), "the pictures of this model do not have three colours",
+         fmt::format("{} channels", kernel[1]), "3, for red, green and blue");
+  const auto [height, width] = height_and_width(settings, "image_size", 224);
+  PatchGrid& grid = config.patches.emplace(
+      PatchGrid{kernel[1], height, width, kernel[2], kernel[3], names.distillation_token.empty() ? 1 : 2});
+  const Index positions = found(names.position_embeddings, 3)[1];
+  if (grid.tokens() != positions)
+    fail(files.path(), "config.json and the arrays disagree",
+         fmt::format("image_size {} × {} in config.json, {} tokens with patches of {} × {}", width, height,
+                     grid.tokens(), grid.patch_width, grid.patch_height),
+         fmt::format("{}, as {} has positions", positions, names.position_embeddings));
+  config.word_width = config.embed_dim;
+  config.positions = PositionKind::learned;
+  config.max_positions = positions;
+  for (const LmHeadNames& head : names.heads)
+    if (const std::string name = find_under_root(files, config.root, head.decoder);
+        !name.empty() && config.vocabulary == 0)
+      config.vocabulary = matrix_sizes(files, name)[0];
+}
+
 void read_sizes(TransformerConfig& config, const Settings& settings, const ModelFiles& files,
                 const AttentionLayers& layers) {
   const AttentionLayer& first = layers.layers.front();
@@ -149,13 +208,10 @@ void read_sizes(TransformerConfig& config, const Settings& settings, const Model
   agree("hidden_size", model.embed_dim, config.embed_dim);
   agree("head_dim", model.head_dim, config.head_dim);
   config.num_layers = model.num_layers.value_or(static_cast<Index>(layers.layers.size()));
-  const std::vector<Index>& words = matrix_sizes(files, words_name(*config.names, files, config.root));
-  config.vocabulary = words[0];
-  const std::string_view projection = config.names->embedding_projection;
-  const bool projected =
-      !projection.empty() && files.find(fmt::format("{}{}weight", config.root, projection)) != nullptr;
-  const bool any_width = projected || !config.names->first_projection.empty();
-  config.word_width = any_width ? words[1] : config.embed_dim;
+  if (config.names->patch_projection.empty())
+    read_words(config, files);
+  else
+    read_patches(config, settings, files);
   if (!settings.flag(config.names->feed_forward_key, true)) return;
   const auto feed_in = [&] { return fmt::format("{}weight", in_block(config, first, config.feed_in)); };
   config.feed_in = config.names->feed_in;
@@ -384,7 +440,9 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
   }
   refuse_other_settings(settings);
   read_sizes(config, settings, files, layers);
-  if (config.names->is_of_training) {
+  if (config.patches) {
+    // read with its sizes
+  } else if (config.names->is_of_training) {
     read_named_positions(config, settings, files, layer_attention(first));
   } else if (config.names->position_embeddings.empty()) {
     read_positions_inside(config, settings, first.family->positions);
@@ -400,6 +458,7 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
 }
 
 PredictedToken predicted_token(const TransformerConfig& config) {
+  if (config.patches) return PredictedToken::picture_class;
   if (config.names->is_of_training) return PredictedToken::answer;
   return config.is_causal ? PredictedToken::next : PredictedToken::in_place;
 }
@@ -432,6 +491,9 @@ std::string blocks_text(const TransformerConfig& config) {
           : fmt::format(
                 "{}{}{}", activation_name(config.activation), is_gated(config) ? " gated" : "",
                 config.chosen_experts == 0 ? "" : fmt::format(" in {} experts a token", config.chosen_experts));
+  if (const auto& grid = config.patches)
+    return fmt::format("{}, {}, {} × {} patches of {} × {} pixels, {} tokens", blocks, feed_forward,
+                       grid->columns(), grid->rows(), grid->patch_width, grid->patch_height, grid->tokens());
   const std::string most =
       config.max_positions == most_positions ? "" : fmt::format(" (at most {} tokens)", config.max_positions);
   return fmt::format(

@@ -39,6 +39,16 @@ struct ClampedGate {
   double alpha = 1.702, limit = 7.0;
 };
 
+// How a model of pictures cuts them: its tokens are first_tokens learned ones, then the patches, row by row.
+struct PatchGrid {
+  Index channels = 0, height = 0, width = 0;  // of a picture, in pixels
+  Index patch_height = 0, patch_width = 0;
+  Index first_tokens = 0;
+  Index rows() const { return height / patch_height; }
+  Index columns() const { return width / patch_width; }
+  Index tokens() const { return first_tokens + rows() * columns(); }
+};
+
 struct TransformerConfig {
   const TransformerNames* names = nullptr;  // never null in a transformer
   std::string root;                         // the prefix of the family's names: "bert."; may be empty
@@ -51,7 +61,8 @@ struct TransformerConfig {
   Index chosen_experts = 0;                       // for each token, in blocks that have some
   bool weighs_chosen_experts = true;
   std::optional<ClampedGate> clamped_gate;
-  Index vocabulary = 0;     // ids are below this
+  std::optional<PatchGrid> patches;  // it reads pictures, and no texts
+  Index vocabulary = 0;     // ids are below this; of a model of pictures: its classes, 0 without a head
   Index max_positions = 0;  // tokens of the longest text; relative positions bound none
   bool is_causal = false;
   std::vector<TransformerHeads> attention;  // of each layer in the file
@@ -83,8 +94,9 @@ AttentionLayers layers_of_text(const AttentionLayers& layers);
 TransformerConfig read_transformer_config(const ModelFiles& files, const AttentionLayers& layers);
 
 // What the token predicted at a position is: the next one; the one in this place (masked-word models); the
-// answer of the task that the model was trained on, which asks for one at some positions only.
-enum class PredictedToken { next, in_place, answer };
+// answer of the task that the model was trained on, which asks for one at some positions only; the class of
+// the whole picture, at its first token.
+enum class PredictedToken { next, in_place, answer, picture_class };
 PredictedToken predicted_token(const TransformerConfig& config);
 
 const char* activation_name(Activation activation);  // "GELU", "GELU (tanh)" …

@@ -28,6 +28,8 @@ constexpr FieldWord<Names> name_words[]{
     {"gated_feed_in", field<&Names::gated_feed_in>}, {"gated_feed_gate", field<&Names::gated_feed_gate>},
     {"feed_forward_kind_key", field<&Names::feed_forward_kind_key>},
     {"first_projection", field<&Names::first_projection>}, {"last_projection", field<&Names::last_projection>},
+    {"patch_projection", field<&Names::patch_projection>}, {"class_token", field<&Names::class_token>},
+    {"distillation_token", field<&Names::distillation_token>},
     {"final_norm", field<&Names::final_norm>}, {"attention_norm", field<&Names::attention_norm>},
     {"feed_forward_norm", field<&Names::feed_forward_norm>}, {"feed_in", field<&Names::feed_in>},
     {"attention_output_norm", field<&Names::attention_output_norm>},
@@ -67,10 +69,13 @@ constexpr FieldWord<Names> name_words[]{
     {"silu", chosen<&Names::activation, Activation::silu>}};
 // clang-format on
 
-constexpr FieldWord<LmHeadNames> head_words[]{
-    {"dense", field<&LmHeadNames::dense>},     {"norm", field<&LmHeadNames::norm>},
-    {"decoder", field<&LmHeadNames::decoder>}, {"bias", field<&LmHeadNames::bias>},
-    {"gelu", field<&LmHeadNames::is_gelu>},    {"activation_key", field<&LmHeadNames::activation_key>}};
+constexpr FieldWord<LmHeadNames> head_words[]{{"dense", field<&LmHeadNames::dense>},
+                                              {"norm", field<&LmHeadNames::norm>},
+                                              {"decoder", field<&LmHeadNames::decoder>},
+                                              {"bias", field<&LmHeadNames::bias>},
+                                              {"second_decoder", field<&LmHeadNames::second_decoder>},
+                                              {"gelu", field<&LmHeadNames::is_gelu>},
+                                              {"activation_key", field<&LmHeadNames::activation_key>}};
 
 std::vector<TransformerNames> read_families() {
   constexpr std::string_view file = "transformers.txt";

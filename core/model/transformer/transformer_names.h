@@ -24,7 +24,9 @@ struct LmHeadNames {
   std::string_view dense = {}, norm = {};
   std::string_view decoder = {};  // (V,E) if it is not the word embeddings
   std::string_view bias = {};     // (V); may be missing
-  bool is_gelu = false;           // its activation, whatever config.json says for the blocks
+  // Of a second decoder, which reads the second token: the logits are the mean of both (DeiT's teacher).
+  std::string_view second_decoder = {};
+  bool is_gelu = false;  // its activation, whatever config.json says for the blocks
   // Key of config.json: its activation, GELU if there is none. No key: that of the blocks.
   std::string_view activation_key = {};
 };
@@ -44,6 +46,9 @@ struct TransformerNames {
                    embedding_norm = {};
   std::string_view shared_embeddings = {};  // of the encoder and the decoder: used if the file has it (T5)
   std::string_view embedding_projection = {};
+  // Of models of pictures, which have no words: what makes a token of a patch, and the learned tokens before
+  // the patches.
+  std::string_view patch_projection = {}, class_token = {}, distillation_token = {};
   // OPT's: from the width of the token embeddings alone, before positions are added; and back to it,
   // after the final norm.
   std::string_view first_projection = {}, last_projection = {};
