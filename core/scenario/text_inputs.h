@@ -73,7 +73,7 @@ TensorPtr make_layer_input(ModelInput& input, Index batch, DType dtype, TensorMa
 struct Texts {
   std::optional<std::vector<Token>> query, key;
 };
-// `model` as returned by read_model_text.
+// `model` as returned by read_model_input.
 Texts cut_texts(const InputsSpec& inputs, const ModelInput* model);
 
 }  // namespace headwise
