@@ -109,7 +109,7 @@ def apart(got, expected):
 
 def first_layer(program, folder):
     """The number of the first layer that a text goes through: a decoder's come before those of its encoder."""
-    listed = json.loads(run(program, "info", folder, "--json"))["layers"]
+    listed = json.loads(run(program, "info", folder, "--json"))["model"]["layers"]
     return next((number for number, layer in enumerate(listed) if layer["name"].startswith("encoder.block.")), 0)
 
 
@@ -129,12 +129,13 @@ def judge(program, model_type, changes, folder, reads_sentence):
         output = reader(input_ids=torch.tensor([ids]), output_attentions=True)
     for hook in hooks:
         hook.remove()
+    strict = [] if reads_sentence else ["--strict"]  # characters of the sentence that have no piece are a warning
     worst = {"input": 0.0, "weights": 0.0, "probabilities": 0.0}
     first = first_layer(program, folder) if model.config.is_encoder_decoder else 0
     for layer, (given, weights) in enumerate(kept):
         out = os.path.join(folder, f"layer{layer}.npz")
         run(program, "run", folder, "--set", "inputs.source=text", "--set", f"inputs.text={text}", "--set",
-            f"parameters.layer={first + layer}", "--strict", "--only", "query", "--only", "attn_weights", "-o", out)
+            f"parameters.layer={first + layer}", *strict, "--only", "query", "--only", "attn_weights", "-o", out)
         arrays = numpy.load(out)
         worst["input"] = max(worst["input"], apart(arrays["query"][0], given))
         worst["weights"] = max(worst["weights"], float(numpy.abs(arrays["attn_weights"][0] - weights).max()))
