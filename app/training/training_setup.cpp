@@ -182,7 +182,7 @@ void draw_part_rows(DraftRows& rows) {
   rows.caption("ITS PARTS");
   TrainModelConfig& model = rows.model();
   constexpr std::array<std::string_view, 6> positions{"none",   "learned", "sinusoidal",
-                                                      "rotary", "ALiBi",   "relative bias"};
+                                                      "rotary", "ALiBi",   "relative"};
   rows.choice_of(
       {"training/setup/positions", "positions", "",
        "How the model knows where a token stands. Without them only the causal mask tells it. Relative "

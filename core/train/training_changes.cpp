@@ -43,13 +43,14 @@ constexpr std::array change_entries{
                         "Without the division the scores are √D times as large. Does the softmax get stuck?"},
     TrainingChangeEntry{TrainingChange::qk_norm, "scores and weights", "qk-norm", "QK-norm", "with QK-norm",
                         "Each head's rows of q and k are brought to one length. Is anything lost?"},
-    TrainingChangeEntry{
-        TrainingChange::qk_norm_high_learning_rate, "scores and weights", "qk-norm-high-learning-rate",
-        "QK-norm, rate × 30", "with QK-norm and 30 times the learning rate",
-        "Long steps make q and k longer, and scores with them. Does it help to hold their length?"},
+    TrainingChangeEntry{TrainingChange::qk_norm_high_learning_rate, "scores and weights",
+                        "qk-norm-high-learning-rate", "QK-norm, rate × 30",
+                        "with QK-norm and 30 times the learning rate",
+                        "Long steps make q and k longer, and scores with them. Held to one length, does the "
+                        "model learn where “learning rate × 30” alone does not?"},
     TrainingChangeEntry{TrainingChange::sink, "scores and weights", "sink", "sink", "with a sink",
                         "Each head may put weight on one more score, to which no value belongs, as in "
-                        "gpt-oss. Does a head that finds nothing leave the first token alone?"},
+                        "gpt-oss. Do heads learn to rest there, and no longer on the first token?"},
     TrainingChangeEntry{
         TrainingChange::no_causal_mask, "scores and weights", "no-causal-mask", "no causal mask",
         "without the causal mask",

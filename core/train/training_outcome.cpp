@@ -125,6 +125,7 @@ TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> lo
   outcome.settings = run.settings();
   outcome.parameters = train_parameter_count(run.parameters());
   outcome.steps = run.step();
+  outcome.length = run.task().length;
   outcome.failure = run.failure();
   outcome.learned_at = learned_step(losses);
   if (!losses.empty()) {

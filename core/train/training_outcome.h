@@ -31,7 +31,8 @@ struct HeadBias {
 struct TrainingOutcome {
   TrainingSettings settings;
   Index parameters = 0;
-  Index steps = 0;  // taken
+  Index steps = 0;   // taken
+  Index length = 1;  // of a sequence, in tokens
 
   double first_loss = 0.0, last_loss = 0.0,
          highest_loss = 0.0;        // of batches; last: the mean of the last 20, or of all

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -77,8 +79,8 @@ namespace {
 constexpr double less_weight = 0.75;
 // A head that is open by less than this is as good as silent.
 constexpr double nearly_closed = 0.1;
-// A bias that is clearly above the others: a score that is 1 larger has e times the weight.
-constexpr double clear_bias = 1.0;
+// Heads whose largest learned bias is named.
+constexpr std::size_t named_biases = 3;
 
 Sentences scale(const ComparedRuns& runs) {
   const double root = std::sqrt(static_cast<double>(head_width_of(runs.changed.settings.model)));
@@ -128,27 +130,48 @@ std::string mean_and_most(const TrainingOutcome& of, std::optional<double> Train
                      sum / static_cast<double>(std::max<std::size_t>(heads, 1)), most.value, most.name());
 }
 
+// What one of a query's scores gets if all are equal, the mean over the queries from `first` on of those that
+// see themselves and, if it is causal, what is before them; `more`: scores that are no key's.
+double if_equal(const TrainingOutcome& of, Index first, Index more) {
+  double sum = 0.0;
+  for (Index query = first; query < of.length; ++query)
+    sum += 1.0 / static_cast<double>((of.settings.model.causal ? query + 1 : of.length) + more);
+  return sum / static_cast<double>(std::max<Index>(of.length - first, 1));
+}
+
+// Whether a head rests there: its weight is clearly above what equal scores would give.
+bool rests(double weight, double equal_weight) {
+  return weight >= std::max(least_habit, 2.0 * equal_weight);
+}
+
 Sentences rest(const ComparedRuns& runs) {
-  const auto first = [](const TrainingOutcome& of) {
-    return strongest(of, {&TrainedHabits::first_token, ""}).value;
+  const auto most = [](const TrainingOutcome& of, std::optional<double> TrainedHabits::*habit) {
+    return strongest(of, {habit, ""});
   };
-  const double before = first(runs.as_it_is), after = first(runs.changed);
-  Sentences sentences{fmt::format("A head need not spend all of its weight on tokens: its sink takes {}.",
-                                  mean_and_most(runs.changed, &TrainedHabits::sink)),
-                      fmt::format("The first token gets {} {}, and {} without the change.",
-                                  mean_and_most(runs.changed, &TrainedHabits::first_token), runs.with,
-                                  mean_and_most(runs.as_it_is, &TrainedHabits::first_token))};
-  if (before < least_habit)
-    sentences.push_back(
-        "Without the change no head rests on the first token in this task, so there was nothing to take from "
-        "it.");
-  else if (after < least_habit)
-    sentences.push_back("No head rests on the first token any more.");
-  else if (after < less_weight * before)
-    sentences.push_back("The head that rests most on the first token does so less than before.");
-  else
-    sentences.push_back(
-        "A head goes on resting on the first token: it may need that token, or not need the sink.");
+  const double alike = if_equal(runs.as_it_is, 1, 0), begun = if_equal(runs.changed, 0, 1);
+  const double before = most(runs.as_it_is, &TrainedHabits::first_token).value,
+               after = most(runs.changed, &TrainedHabits::first_token).value;
+  const StrongestHead sink = most(runs.changed, &TrainedHabits::sink);
+  Sentences sentences{
+      fmt::format(
+          "A head need not spend all of its weight on tokens: its sink takes {}. Beside equal scores it "
+          "takes {:.2f}.",
+          mean_and_most(runs.changed, &TrainedHabits::sink), begun),
+      rests(sink.value, begun) ? fmt::format("Head {} has learned to rest there.", sink.name())
+      : sink.value < begun     ? "The heads have learned to leave it: each has something to look at here."
+                               : "No head has learned to rest there."};
+  sentences.push_back(
+      fmt::format("The first token gets {} {}, and {} without the change; {:.2f} if all scores "
+                  "were equal.",
+                  mean_and_most(runs.changed, &TrainedHabits::first_token), runs.with,
+                  mean_and_most(runs.as_it_is, &TrainedHabits::first_token), alike));
+  sentences.emplace_back(!rests(before, alike)
+                             ? "Without the change no head rests on the first token in this task, so a sink "
+                               "had nothing to take from it."
+                         : !rests(after, alike) ? "No head rests on the first token any more."
+                         : after < less_weight * before
+                             ? "The head that rests most on the first token does so less than before."
+                             : "A head goes on resting on the first token: the task may need that token.");
   add_habits(runs, sentences);
   return sentences;
 }
@@ -225,21 +248,23 @@ std::string token_at(Index distance) {
 
 Sentences learned_distances(const ComparedRuns& runs) {
   Sentences sentences = positions(runs);
-  std::vector<std::string> heads;
-  for (std::size_t head = 0; head < runs.changed.biases.size(); ++head) {
-    const HeadBias& bias = runs.changed.biases[head];
-    if (bias.above < clear_bias) continue;
-    heads.push_back(fmt::format("head {}{} {} (+{:.1f})", head, heads.empty() ? " prefers" : "",
-                                token_at(bias.distance), bias.above));
-  }
+  const std::vector<HeadBias>& biases = runs.changed.biases;
+  std::vector<std::size_t> heads(biases.size());
+  std::iota(heads.begin(), heads.end(), std::size_t{0});
+  std::ranges::stable_sort(heads, std::greater{}, [&](std::size_t head) { return biases[head].above; });
+  heads.resize(std::min(heads.size(), named_biases));
+  if (heads.empty()) return sentences;
+  std::vector<std::string> names;
+  for (const std::size_t head : heads)
+    names.push_back(
+        fmt::format("head {} for {} (+{:.2f})", head, token_at(biases[head].distance), biases[head].above));
+  const double most = biases[heads.front()].above;
   sentences.insert(
       sentences.begin(),
-      heads.empty()
-          ? fmt::format("No head prefers a distance by a bias of {} or more above its mean.", clear_bias)
-          : fmt::format(
-                "By a bias of {} or more above its mean over the distances, {}. A score that is 1 larger "
-                "has {:.1f} times the weight. All layers share these biases.",
-                clear_bias, join(heads, ", "), std::exp(1.0)));
+      fmt::format(
+          "All layers share the biases. Furthest above its mean over the distances is that of {}. A score "
+          "that is {:.2f} larger has {:.1f} times the weight.",
+          join(names, ", then "), most, std::exp(most)));
   return sentences;
 }
 
@@ -311,6 +336,8 @@ Sentences learning_rate(const ComparedRuns& runs) {
 Sentences length_and_rate(const ComparedRuns& runs) {
   Sentences sentences = learning_rate(runs);
   sentences.insert(sentences.begin(), bound_of_scores(runs.changed.settings.model));
+  sentences.push_back(fmt::format("What this rate does without the norm, the change “{}” shows.",
+                                  training_change_entry(TrainingChange::high_learning_rate).label));
   return sentences;
 }
 

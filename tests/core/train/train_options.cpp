@@ -49,7 +49,7 @@ std::vector<NamedTrainModel> trained_options() {
     c.positions = TrainPositions::rotary;
     c.kv_heads = 2;
   });
-  add("a sink", [](TrainModelConfig& c) { c.sink = true; });
+  add("relative bias", [](TrainModelConfig& c) { c.positions = TrainPositions::relative_bias; });
   add("a sink, grouped, not causal, dropout", [](TrainModelConfig& c) {
     c.sink = true;
     c.kv_heads = 2;
@@ -66,7 +66,7 @@ std::vector<NamedTrainModel> trained_options() {
     c.head_width = 6;
     c.positions = TrainPositions::rotary;
   });
-  add("relative bias", [](TrainModelConfig& c) { c.positions = TrainPositions::relative_bias; });
+  add("a sink", [](TrainModelConfig& c) { c.sink = true; });
   add("relative bias, not causal, without 1/√D", [](TrainModelConfig& c) {
     c.positions = TrainPositions::relative_bias;
     c.causal = c.scaled = false;

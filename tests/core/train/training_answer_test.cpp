@@ -21,6 +21,7 @@ TrainingOutcome learned_run(Index at) {
   of.settings = usual_settings(named_task("induction"));
   of.parameters = 106240;
   of.steps = 1000;
+  of.length = 32;
   of.first_loss = of.highest_loss = 3.6;
   of.last_loss = 0.01;
   of.learned_at = at;
@@ -240,23 +241,38 @@ TEST_CASE("of QK-norm the bound of the scores is told, and beside a high learnin
   high.highest_loss = 9.0;
   says(said(both, learned_run(100), high), "no score passes");
   says(said(both, learned_run(100), high), "is 9 at its highest");
+  says(said(both, learned_run(100), high), "without the norm, the change “learning rate × 30” shows");
 }
 
-TEST_CASE("of a sink it is told what it takes, and what is left for the first token") {
+TEST_CASE("of a sink it is told whether heads rest there, and what is left for the first token") {
   const TrainingChange change = TrainingChange::sink;
   TrainingOutcome before = learned_run(100), after = changed_run(learned_run(90), change);
-  for (auto& layer : after.habits)
-    for (TrainedHabits& head : layer) head.sink = 0.2;
+  const auto set_sinks = [&](double share) {
+    for (auto& layer : after.habits)
+      for (TrainedHabits& head : layer) head.sink = share;
+  };
+  set_sinks(0.05);
+  says(said(change, before, after), "its sink takes 0.05 on average, and most with 0.05 in head 0.0");
+  says(said(change, before, after), "Beside equal scores it takes 0.10.");  // 1/2 + 1/3 + … + 1/33 over 32
+  says(said(change, before, after), "have learned to leave it");
+  set_sinks(0.2);
+  says(said(change, before, after), "No head has learned to rest there");
   after.habits[1][5].sink = 0.6;
-  says(said(change, before, after), "its sink takes 0.23 on average, and most with 0.60 in head 1.5");
+  says(said(change, before, after), "0.23 on average, and most with 0.60 in head 1.5");
+  says(said(change, before, after), "Head 1.5 has learned to rest there");
   says(said(change, before, after), "no head rests on the first token in this task");
   before.habits[1][5].first_token = 0.9;
-  says(said(change, before, after), "0.15 on average, and most with 0.90 in head 1.5 without the change");
+  says(said(change, before, after),
+       "0.15 on average, and most with 0.90 in head 1.5 without the change; 0.10 if all scores were equal");
   says(said(change, before, after), "No head rests on the first token any more");
   after.habits[1][5].first_token = 0.5;
   says(said(change, before, after), "does so less than before");
   after.habits[1][5].first_token = 0.8;
   says(said(change, before, after), "A head goes on resting on the first token");
+  // Of three tokens the first gets 5/12 anyway.
+  before.length = after.length = 3;
+  before.habits[1][5].first_token = 0.6;
+  says(said(change, before, after), "no head rests on the first token in this task");
 }
 
 TEST_CASE("of an output gate it is told which head it closes, and whether a token silences one") {
@@ -278,13 +294,13 @@ TEST_CASE("of a relative bias it is told which distances the heads prefer") {
   const TrainingChange change = TrainingChange::relative_bias;
   TrainingOutcome after = changed_run(learned_run(90), change);
   after.biases.assign(8, {.distance = 0, .above = 0.3});
-  says(said(change, learned_run(100), after), "No head prefers a distance");
-  after.biases[2] = {.distance = 1, .above = 3.14};
-  after.biases[5] = {.distance = -4, .above = 1.5};
+  after.biases[2] = {.distance = -4, .above = 1.5};
+  after.biases[5] = {.distance = 1, .above = 3.14};
   after.biases[6] = {.distance = 0, .above = 1.25};
   says(said(change, learned_run(100), after),
-       "head 2 prefers the token before (+3.1), head 5 the token 4 places after (+1.5), head 6 the token "
-       "itself");
+       "that of head 5 for the token before (+3.14), then head 2 for the token 4 places after (+1.50), then "
+       "head 6 "
+       "for the token itself (+1.25). A score that is 3.14 larger has 23.1 times the weight.");
 }
 
 TEST_CASE("what a run measures of sinks, gates and biases is what its numbers are") {
