@@ -25,12 +25,13 @@ struct Words {
   std::span<const std::string_view> extensions;  // of the files listed; the first is the usual one
 };
 
-constexpr std::string_view json_files[] = {".json"}, python_files[] = {".py"},
-                           slide_files[] = {".png", ".pdf"}, picture_files[] = {".png", ".svg", ".pdf"},
-                           animated_files[] = {".png", ".apng"}, any_files[] = {""};
+constexpr std::string_view json_files[] = {".json"}, opened_files[] = {".json", ".png"},
+                           python_files[] = {".py"}, slide_files[] = {".png", ".pdf"},
+                           picture_files[] = {".png", ".svg", ".pdf"}, animated_files[] = {".png", ".apng"},
+                           any_files[] = {""};
 // In the order of FileDialogPurpose.
 constexpr Words all_words[] = {
-    {"Open a scenario or a playlist", "Open", "a file name, .json", json_files},
+    {"Open a scenario, a playlist or a model's picture", "Open", "a file name, .json or .png", opened_files},
     {"Save scenario", "Save", "a file name, .json", json_files},
     {"Save program", "Save", "a file name, .py", python_files},
     {"Save playlist", "Save", "a file name, .json", json_files},

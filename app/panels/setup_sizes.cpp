@@ -72,26 +72,28 @@ void draw_other_heads(SetupRows& rows) {
   }
 }
 
-constexpr std::array<std::string_view, 2> input_sources{"random", "text"};
+constexpr std::array<std::string_view, 2> input_sources{"random", "text"},
+    picture_sources{"random", "picture"};
 constexpr std::array<std::string_view, 2> attention_kinds{"self", "cross"};
 
 // A model makes its inputs itself: from its own positions, and one text for queries, keys and values.
 bool made_by_model(SetupRows& rows) {
   const InputsSpec& in = rows.scenario().inputs;
-  return rows.context().inputs.model_input && in.source == InputSource::text && !in.key_text;
+  return rows.context().inputs.model_input &&
+         (in.source == InputSource::picture || (in.source == InputSource::text && !in.key_text));
 }
 
 void draw_positions(SetupRows& rows) {
   InputsSpec& in = rows.scenario().inputs;
   int positions = in.positions ? 1 : 0;
-  if (in.source != InputSource::text) {
-    rows.idle_choice({"setup/positions", "positions", "",
-                      "Sinusoidal positions in the embeddings of a text. Random numbers have none."},
-                     off_on, -1);
-  } else if (made_by_model(rows)) {
+  if (made_by_model(rows)) {
     rows.idle_choice(
         {"setup/positions", "positions", "", "The model adds positions of its own, the way it was trained."},
         off_on, -1);
+  } else if (in.source != InputSource::text) {
+    rows.idle_choice({"setup/positions", "positions", "",
+                      "Sinusoidal positions in the embeddings of a text. Random numbers have none."},
+                     off_on, -1);
   } else if (rows.choice(setup_row("setup/positions"), off_on, positions)) {
     in.positions = positions == 1;
     rows.edited("setup/positions", fmt::format("positions {}", off_on[static_cast<std::size_t>(positions)]),
@@ -105,9 +107,11 @@ void draw_attention(SetupRows& rows) {
   const bool cross_now = text ? in.key_text.has_value() : !in.self_attention;
   int cross = cross_now ? 1 : 0;
   if (made_by_model(rows)) {
-    rows.idle_choice(
-        {"setup/attention", "attention", "", "Self: this model takes queries, keys and values from one text."},
-        attention_kinds, 0);
+    rows.idle_choice({"setup/attention", "attention", "",
+                      in.source == InputSource::picture
+                          ? "Self: this model takes queries, keys and values from one picture."
+                          : "Self: this model takes queries, keys and values from one text."},
+                     attention_kinds, 0);
   } else if (!text && rows.scenario().op == Op::scaled_dot_product_attention) {
     rows.idle_choice(
         {"setup/attention", "attention", "",
@@ -200,7 +204,7 @@ void draw_setup_sizes(SetupRows& rows) {
       rows.integer(setup_row("setup/batch"), in.batch, {.drag_least = 1, .drag_most = 64});
   if (batch.changed) fit_valid_lens(rows.scenario());
 
-  if (in.source != InputSource::text) {
+  if (in.source != InputSource::text && in.source != InputSource::picture) {
     rows.integer(setup_row("setup/query_length"), in.query_length, {.drag_least = 1, .drag_most = 2048});
     if (!in.self_attention || rows.scenario().op == Op::scaled_dot_product_attention)
       rows.optional_integer(setup_row("setup/key_length"), in.key_length, std::to_string(in.query_length),
@@ -211,15 +215,23 @@ void draw_setup_sizes(SetupRows& rows) {
 }
 
 void draw_setup_text(SetupRows& rows) {
-  section_caption(rows.widgets(), "TEXT");
   InputsSpec& in = rows.scenario().inputs;
-  const bool text = in.source == InputSource::text;
+  const bool text = in.source == InputSource::text, picture = in.picture.has_value() && !text;
+  section_caption(rows.widgets(), picture ? "PICTURE" : "TEXT");
   if (text) draw_builder_button(rows);
-  int source = text ? 1 : in.source == InputSource::random ? 0 : -1;
-  if (rows.choice(setup_row("setup/source"), input_sources, source)) {
-    in.source = source == 1 ? InputSource::text : InputSource::random;
+  int source = text || in.source == InputSource::picture ? 1 : in.source == InputSource::random ? 0 : -1;
+  if (rows.choice(setup_row("setup/source"), picture ? picture_sources : input_sources, source)) {
+    in.source = source == 0 ? InputSource::random : picture ? InputSource::picture : InputSource::text;
     if (in.source == InputSource::text && in.text.empty()) in.text = "The animal didn't cross the street";
-    rows.edited("setup/source", fmt::format("inputs from {}", source == 1 ? "text" : "random numbers"), false);
+    rows.edited("setup/source",
+                fmt::format("inputs from {}", source == 0 ? "random numbers"
+                                              : picture   ? "a picture"
+                                                          : "text"),
+                false);
+  }
+  if (in.source == InputSource::picture && in.picture) {
+    dim_text(rows.widgets(), model_name(*in.picture));
+    named_item(rows.widgets(), "setup/picture", *in.picture);
   }
   if (text) {
     draw_typed_text(rows, setup_row("setup/text"), in.text);

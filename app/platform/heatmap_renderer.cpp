@@ -146,6 +146,7 @@ HeatmapRenderer::Batch& HeatmapRenderer::new_batch(int frame) {
     before_.swap(batches_);
     batches_.clear();
     uploads_before_ = cache_.uploads();
+    pictures_before_ = pictures_;
     cache_.forget();
   }
   return batches_.emplace_back(Batch{this, {}});
@@ -179,8 +180,18 @@ void HeatmapRenderer::add(Batch& batch, const HeatmapSpec& spec, const PixelRect
 
 // A texture not uploaded in between is unchanged, though its place may have been another's before.
 bool HeatmapRenderer::as_before() const {
-  return cache_.uploads() == uploads_before_ &&
+  return cache_.uploads() == uploads_before_ && pictures_ == pictures_before_ &&
          std::ranges::equal(batches_, before_, {}, &Batch::tiles, &Batch::tiles);
+}
+
+std::intptr_t HeatmapRenderer::picture(const std::shared_ptr<const void>& of,
+                                       const std::function<Image()>& make) {
+  if (!picture_ || picture_of_.lock() != of) {
+    picture_.emplace(make());
+    picture_of_ = of;
+    ++pictures_;
+  }
+  return picture_->id();
 }
 
 void HeatmapRenderer::draw(const Batch& batch, int framebuffer_width, int framebuffer_height,

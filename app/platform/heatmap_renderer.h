@@ -4,11 +4,15 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "app/platform/drawing_objects.h"
+#include "app/platform/picture_texture.h"
 #include "app/platform/texel_cache.h"
 #include "core/export/plane_rule.h"
 
@@ -99,6 +103,9 @@ class HeatmapRenderer {
   // 1 and scissor set: the caller must set its own state again.
   void draw(const Batch& batch, int framebuffer_width, int framebuffer_height, const PixelRect& clip);
 
+  // The number by which ImGui draws a picture (ImTextureID). It is kept for this `of`, and made for another.
+  std::intptr_t picture(const std::shared_ptr<const void>& of, const std::function<Image()>& make);
+
   // Whether the batches of this frame draw the same as those of the last frame that had any.
   bool as_before() const;
 
@@ -112,6 +119,9 @@ class HeatmapRenderer {
   std::map<std::pair<ColorMap, Theme>, gl::Texture> colors_;
   TexelCache cache_;
   std::deque<Batch> batches_, before_;  // of this frame and the previous one
+  std::weak_ptr<const void> picture_of_;
+  std::optional<PictureTexture> picture_;
+  std::size_t pictures_ = 0, pictures_before_ = 0;  // made so far
   std::size_t uploads_before_ = 0;
   int tile_side_;
   int frame_ = -1;

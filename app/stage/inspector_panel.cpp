@@ -241,15 +241,18 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   }
   if (picture) draw_frozen_note(context, column);
   const InputsSpec& inputs = context.scenario.inputs;
-  if (context.selection.step != Step::inputs || inputs.source != InputSource::text) return;
-  column.space(6);
+  if (context.selection.step != Step::inputs) return;
   if (context.inputs.model_input) {
+    column.space(6);
     column.paragraph(
-        "Each row is this layer's input for one token of the text: its embedding, plus what earlier layers "
-        "have added to it.",
+        fmt::format("Each row is this layer's input for one {}: its embedding, plus what earlier layers have "
+                    "added to it.",
+                    picture_of(context.inputs) ? "patch of the picture" : "token of the text"),
         context.palette.text_dim);
     return;
   }
+  if (inputs.source != InputSource::text) return;
+  column.space(6);
   column.paragraph(
       inputs.positions
           ? "The left columns encode the token, whatever its position. The right columns are the sine and "
@@ -394,6 +397,7 @@ PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   const bool compact = ImGui::GetWindowHeight() < 620.0f * context.scale;
   draw_step(context, column, picture);
   column.space(compact ? 12.0f : 20.0f);
+  draw_inspected_picture(context, column, compact);
   // At the step of the pinned number THIS CELL says most of its row already, and needs the room.
   const std::optional<CellRef>& pinned = context.selection.pinned;
   const bool cell_first = pinned && step_of(pinned->tensor.id, context.trace.options) == context.selection.step;

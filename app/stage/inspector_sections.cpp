@@ -309,6 +309,8 @@ void draw_map_statistics(const PanelContext& context, MapStatisticsState& state,
 
 std::string prediction_place(const std::string& token, Index position, const TransformerConfig& config) {
   const PredictedToken kind = predicted_token(config);
+  if (kind == PredictedToken::picture_class)
+    return fmt::format("From “{}”, after the last layer: what the whole picture shows.", token);
   return fmt::format(
       "{} “{}” (position {}): {}. {}", kind == PredictedToken::next ? "After" : "At", token, position,
       kind == PredictedToken::next       ? "the next word"

@@ -116,6 +116,8 @@ double PredictionView::summary(RectF area) const {
       : kind_ == PredictedToken::in_place
           ? "Masked-word model: each row is the word it predicts in place of the word at the left, which it "
             "sees too."
+      : kind_ == PredictedToken::picture_class
+          ? "Classifier: what the picture shows, read from its first token after the last layer."
           : "Each row is the model's answer to its task at the word at the left. A task may ask at some "
             "only.";
   sentence(what, context_.palette.text, "prediction/what");
@@ -129,8 +131,12 @@ double PredictionView::summary(RectF area) const {
     if (at(i).bits > at(most).bits) most = i;
   }
   const std::string text =
-      no_number > 0 ? fmt::format("At {} of {} positions the prediction is NaN, so no word can be chosen.",
-                                  no_number, length())
+      kind_ == PredictedToken::picture_class && no_number == 0 && changed > 0
+          ? fmt::format("Changed by {:.2f} bits; {}.", at(most).bits,
+                        other_word > 0 ? "another class is the most probable"
+                                       : "the same class stays the most probable")
+      : no_number > 0 ? fmt::format("At {} of {} positions the prediction is NaN, so no word can be chosen.",
+                                    no_number, length())
       : changed == 0
           ? fmt::format("Nothing in layer {} is changed{}.", input_.layer,
                         context_.picture ? "" : ": mute a head, or change its mask, to see the effect")

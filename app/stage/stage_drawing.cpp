@@ -13,8 +13,10 @@
 #include "app/session/head_gains.h"
 #include "app/stage/mask_bars.h"
 #include "app/stage/stage_cells.h"
+#include "app/stage/views.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/patch_picture.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/embeddings.h"
@@ -363,11 +365,44 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   draw_axis_light(context, part, plane);
 }
 
+namespace {
+
+// Beside the labels of up to so many rows, the patches of a picture; more would be too small to recognise.
+constexpr Index most_row_patches = 64;
+constexpr double row_patch_units = 18.0, least_row_patch = 6.0, row_patch_gap = 4.0;
+
+// What they need beside the plane; 0: there are none.
+double row_patch_room(const PanelContext& context, const StagePart& part, Index rows) {
+  const bool is_there = part.row_labels && rows <= most_row_patches && picture_of(context.inputs);
+  return is_there ? (row_patch_units + row_patch_gap) * context.scale : 0.0;
+}
+
+// Returns where the labels end that stand left of them.
+PlaneGeometry draw_row_patches(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane) {
+  PlaneGeometry beside = plane;
+  const double room = row_patch_room(context, part, plane.rows);
+  if (room == 0.0) return beside;
+  beside.x -= static_cast<int>(std::ceil(room));
+  const Painter paint = context.painter();
+  for (Index i = 0; i < plane.rows; ++i) {
+    const RectF row = plane.rect({i, i + 1, 0, 1});
+    const double side = std::floor(std::min(row.height, row_patch_units * context.scale));
+    if (side < least_row_patch) break;
+    const double left = plane.x - side - row_patch_gap * context.scale;
+    draw_patch(paint, context.heatmaps, picture_of(context.inputs), i,
+               RectF{std::floor(left), std::floor(row.y + 0.5 * (row.height - side)), side, side});
+  }
+  return beside;
+}
+
+}  // namespace
+
 double row_label_width(const PanelContext& context, const StagePart& part, Index rows) {
   if (!part.row_labels) return 0.0;
   const ImFont* font = context.presentation ? context.fonts.sans : context.fonts.small;
   const double title = width_of(font, axis_title(part.matrix.row_axis, "↓"));
-  return std::max<double>(label_width(context, *part.row_labels, rows), title);
+  return std::max<double>(label_width(context, *part.row_labels, rows) + row_patch_room(context, part, rows),
+                          title);
 }
 
 LabelledShape labelled_shape(const PanelContext& context, const StagePart& part) {
@@ -380,7 +415,8 @@ void draw_part_row_labels(const PanelContext& context, const StagePart& part, co
                           std::optional<Index> chosen) {
   if (!part.row_labels) return;
   const Painter paint = context.painter();
-  draw_row_labels(paint, plane, *part.row_labels, chosen, followed_label(context, part, false));
+  draw_row_labels(paint, draw_row_patches(context, part, plane), *part.row_labels, chosen,
+                  followed_label(context, part, false));
   // Above the labels, in the line of the matrix's title.
   ImFont* small = context.presentation ? context.fonts.sans : context.fonts.small;
   const std::string rows = axis_title(part.matrix.row_axis, "↓");

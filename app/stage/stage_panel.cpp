@@ -172,7 +172,8 @@ PanelAction draw_view(StageFrame& frame) {
   switch (frame.selection.view) {
     case StageView::tokens:
       if (!has_tokens_view(context.trace)) break;
-      return draw_tokens(context, state.tokens, content_of_step(frame, Step::softmax), area, mouse);
+      return (picture_of(context.inputs) ? draw_picture_tokens : draw_tokens)(
+          context, state.tokens, content_of_step(frame, Step::softmax), area, mouse);
     case StageView::head_rows:
       if (!has_head_rows_view(context.trace)) break;
       return draw_head_rows(context, state.head_rows, area, mouse);

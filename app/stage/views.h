@@ -31,6 +31,9 @@
 
 namespace headwise {
 
+struct ModelPicture;  // core/model/transformer/text_model.h
+class TextColumn;     // app/widgets/text_column.h
+
 // The view of one head: the product (or map) of the step with its operands around it.
 
 // The map that the step makes, where it was drawn in the last frame.
@@ -138,6 +141,16 @@ int shown_share(const TokenLines& chosen, Index tokens);
 
 // Whether this trace has attention to draw.
 bool has_tokens_view(const Trace& trace);
+
+// The picture that the tokens are patches of; null if they are not.
+std::shared_ptr<const ModelPicture> picture_of(const ScenarioInputs& inputs);
+// Instead of draw_tokens, for a picture: its patches as queries, and beside them as keys, as bright as the
+// weights of the query under the mouse, else of the focused one, else of [CLS].
+PanelAction draw_picture_tokens(const PanelContext& context, TokensState& state, const StageContent& weights,
+                                RectF area, std::optional<CellRef>& under_mouse);
+// The same, small, in the inspector; the picture alone at the Inputs step. Draws nothing without a picture,
+// and where the stage shows it.
+void draw_inspected_picture(const PanelContext& context, TextColumn& column, bool compact);
 
 // `weights`: the content of the softmax step. `under_mouse` is set to the pair under the mouse, if any.
 PanelAction draw_tokens(const PanelContext& context, TokensState& state, const StageContent& weights,

@@ -12,6 +12,7 @@
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/painter.h"
 #include "app/widgets/palette.h"
+#include "app/widgets/patch_picture.h"
 #include "app/widgets/text_column.h"
 #include "app/widgets/text_edit.h"
 #include "app/widgets/text_field.h"

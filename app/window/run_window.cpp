@@ -16,10 +16,16 @@
 #include "app/window/window_opening.h"
 #include "core/lessons/lessons.h"
 #include "core/scenario/presets.h"
+#include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
+
+Scenario opened(const WindowOptions& options) {
+  const Scenario scenario = scenario_of_file(*options.path);
+  return options.picture ? with_picture(scenario, *options.picture) : scenario;
+}
 
 constexpr int first_width = 1600, first_height = 1000;  // design units
 
@@ -30,7 +36,7 @@ int run_window(const WindowOptions& options) {
   std::optional<Playlist> playlist;
   if (options.path && is_playlist_file(*options.path)) playlist = read_checked_playlist(*options.path);
   const bool opens_scenario = options.path && !playlist;
-  const Scenario asked = opens_scenario   ? scenario_of_file(*options.path)
+  const Scenario asked = opens_scenario   ? opened(options)
                          : options.preset ? preset_scenario(*options.preset)
                                           : welcome;
   // What takes long is computed in the background; the welcome scenario is shown meanwhile.

@@ -8,10 +8,11 @@ namespace headwise {
 
 struct WindowOptions {
   // What to start with, at most one of these; none: the welcome scenario.
-  std::optional<std::string> path{};    // a scenario, playlist or array file
-  std::optional<std::string> preset{};  // a name of core/scenario/presets.h
-  std::optional<std::string> lesson{};  // a name of core/lessons/lessons.h
-  bool intro = true;                    // the opening scene may come first, if nothing else was asked for
+  std::optional<std::string> path{};     // a scenario, playlist or array file
+  std::optional<std::string> picture{};  // a PNG for the model at `path`
+  std::optional<std::string> preset{};   // a name of core/scenario/presets.h
+  std::optional<std::string> lesson{};   // a name of core/lessons/lessons.h
+  bool intro = true;                     // the opening scene may come first, if nothing else was asked for
 };
 
 // Returns the exit status when the window is closed. Throws Error: usage if the file is missing or damaged,

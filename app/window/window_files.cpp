@@ -24,11 +24,13 @@
 #include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
+#include "core/files/png_file.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
+#include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -52,8 +54,20 @@ std::string offered_playlist_name(const Playlist& playlist) {
   return name.empty() || name.size() > longest ? "playlist" : name;
 }
 
+// A picture goes into the model that is open.
+void open_picture(WindowState& window, const std::string& path) {
+  Session& session = window.document.session;
+  const std::string whole = fs::absolute(path).string();
+  session.edit(with_picture(session.scenario(), whole), "open " + fs::path(path).filename().string());
+  if (window.view.selection.view != StageView::tokens)
+    window.view.notices.say(
+        fmt::format("{}: its patches are the tokens. The Tokens view shows where each of them looks.",
+                    fs::path(path).filename().string()));
+}
+
 void open_scenario(WindowState& window, const std::string& path) {
   WindowDocument& document = window.document;
+  if (is_png_name(path)) return open_picture(window, path);
   if (is_playlist_file(path)) {
     start_walk(window, read_checked_playlist(path), path);
     remember_file(document, path);
@@ -184,19 +198,23 @@ std::string layer_sentence(const Scenario& scenario) {
   const std::shared_ptr<const TextModel> model = TextModel::open(path);
   const AttentionLayers& layers = model->layers();
   const bool text = scenario.inputs.source == InputSource::text, reads_text = model->no_text().empty();
+  const bool picture = scenario.inputs.source == InputSource::picture;
   const bool predicts_words = reads_text && model->transformer()->no_words().empty();
   const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(scenario.parameters.layer)];
   std::string notice = fmt::format(
       "{}: layer {} of {}, {}{}. Its parameters are the model's; {}. Choose other layers under PARAMETERS.",
       model_name(path), scenario.parameters.layer, layers.layers.size(), layer.family->name,
       layer.name.empty() ? "" : fmt::format(" ({})", layer.name),
-      !text            ? "the inputs are random"
+      picture          ? "the inputs are what it computes from the picture"
+      : !text          ? "the inputs are random"
       : predicts_words ? "the inputs are what it computes from the text; the Prediction view shows its words"
       : reads_text     ? "the inputs are what it computes from the text"
                        : "the tokens are embedded without it");
   if (const std::string count = layer_count_note(model->files(), layers); !count.empty())
     notice += fmt::format(" {}.", count);
   if (reads_text && !text) notice += " Set inputs to text to run your own words through the model.";
+  if (!picture && model->no_picture().empty())
+    notice += " It reads pictures: open a PNG, or drop one here, to run it through the model.";
   if (heads_are_assumed(scenario, layer)) {
     notice += fmt::format(
         " No config.json gives the number of heads: {} are assumed. Set num_heads to the right number.",

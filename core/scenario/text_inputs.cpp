@@ -44,7 +44,7 @@ std::shared_ptr<ModelInput> read_model_picture(const Scenario& scenario, std::ve
   input->model = TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));
   if (const std::string& why = input->model->no_picture(); !why.empty())
     throw Error(ExitStatus::usage,
-                {input->model->files().path(), "this model cannot read a picture", why, "", ""});
+                {input->model->files().path(), "this model cannot read a picture: " + why, "", "", ""});
   if (!scenario.inputs.self_attention)
     refuse_picture("a picture is query, key and value at once", "set inputs.self_attention to true");
   const Transformer& transformer = *input->model->transformer();

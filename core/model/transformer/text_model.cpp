@@ -216,7 +216,8 @@ ModelText TextModel::read(const std::string& text) const {
 
 ModelText TextModel::read_picture(const std::string& path) const {
   if (!no_picture().empty())
-    throw Error(ExitStatus::input, {files_->path(), "this model cannot read a picture", no_picture(), "", ""});
+    throw Error(ExitStatus::input,
+                {files_->path(), "this model cannot read a picture: " + no_picture(), "", "", ""});
   const PatchGrid& grid = *transformer_->config().patches;
   const FileState state = file_state(path);
   const std::string identity = fmt::format("{} {} {}", path, state.modified, state.bytes);

@@ -54,14 +54,15 @@ TEST_CASE("info of a model of pictures says what it reads and predicts") {
 }
 
 TEST_CASE("a picture for a model of texts, and a text for one of pictures, are told in one line") {
+  const TemporaryFolder folder;
   const ProgramResult bert =
-      run_program({"run", cli_picture_models + "bert", "--set", sets_photo, "-o", "/dev/null"});
+      run_program({"run", cli_picture_models + "bert", "--set", sets_photo, "-o", folder.file("out.npz")});
   CHECK(bert.status != 0);
   CHECK_CONTAINS(bert.err, "this model cannot read a picture");
   const ProgramResult text = run_program({"info", cli_picture_models + "vit", "--text", "a cat"});
   CHECK(text.status != 0);
   CHECK_CONTAINS(text.err, "it reads pictures");
-  const ProgramResult alone = run_program({"run", cli_photo, "-o", "/dev/null"});
+  const ProgramResult alone = run_program({"run", cli_photo, "-o", folder.file("out.npz")});
   CHECK(alone.status != 0);
   CHECK_CONTAINS(alone.err, "a picture is no scenario");
 }
