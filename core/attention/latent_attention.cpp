@@ -1,5 +1,8 @@
 #include "core/attention/latent_attention.h"
 
+#include <utility>
+#include <vector>
+
 #include "core/attention/linear.h"
 #include "core/attention/matrix_product.h"
 #include "core/attention/norm.h"
@@ -26,6 +29,35 @@ void each_head(const AttentionSizes& s, F&& f) {
     check_cancelled();
     f(slice, place_of(slice % s.heads, s.nope, s.v_head_dim));
   }
+}
+
+enum class Part { keys, values };
+
+// x (N,H,L,…) times each head's W_UK or W_UV, transposed or not, in rows of `width` columns. What is turned
+// by position, the last R columns of a query, stays as it is beside the product with W_UK.
+Tensor times_head(const Tensor& x, const Tensor& kv_b_weight, Part part, bool transposed, const Axis& width,
+                  const AttentionSizes& s) {
+  const bool keys = part == Part::keys;
+  const Index rows = keys ? s.nope : s.v_head_dim, turned = keys ? s.rope : 0;
+  std::vector<Axis> axes = x.shape().axes();
+  axes[3] = width;
+  Tensor out = Tensor::unwritten(Shape(std::move(axes)), x.dtype());
+  dispatch_float(x.dtype(), [&]<class T>() {
+    const auto weight = all_rows<T>(kv_b_weight);
+    each_head(s, [&](Index slice, const HeadPlace& at) {
+      const auto of_head = weight.middleRows(keys ? at.keys : at.values, rows);
+      const auto from = matrix<T>(x, slice);
+      auto to = matrix<T>(out, slice);
+      const auto multiplied = from.leftCols(from.cols() - turned);
+      auto made = to.leftCols(to.cols() - turned);
+      if (transposed)
+        made = product(multiplied, of_head.transpose()).template cast<T>();
+      else
+        made = product(multiplied, of_head).template cast<T>();
+      to.rightCols(turned) = from.rightCols(turned);
+    });
+  });
+  return out;
 }
 
 }  // namespace
@@ -117,67 +149,21 @@ Tensor shared_key_gradient(const Tensor& grad_keys, const Shape& k_rot) {
 }
 
 Tensor absorbed_queries(const Tensor& q, const Tensor& kv_b_weight, const AttentionSizes& s) {
-  std::vector<Axis> axes = q.shape().axes();
-  axes[3] = {"C+R", s.latent + s.rope};
-  Tensor absorbed = Tensor::unwritten(Shape(std::move(axes)), q.dtype());
-  dispatch_float(q.dtype(), [&]<class T>() {
-    const auto weight = all_rows<T>(kv_b_weight);
-    each_head(s, [&](Index slice, const HeadPlace& at) {
-      const auto from = matrix<T>(q, slice);
-      auto to = matrix<T>(absorbed, slice);
-      to.leftCols(s.latent) =
-          product(from.leftCols(s.nope), weight.middleRows(at.keys, s.nope)).template cast<T>();
-      to.rightCols(s.rope) = from.rightCols(s.rope);
-    });
-  });
-  return absorbed;
+  return times_head(q, kv_b_weight, Part::keys, false, {"C+R", s.latent + s.rope}, s);
 }
 
 Tensor absorbed_queries_gradient(const Tensor& grad_absorbed, const Tensor& kv_b_weight, const Shape& q,
                                  const AttentionSizes& s) {
-  Tensor gradient = Tensor::unwritten(q, grad_absorbed.dtype());
-  dispatch_float(grad_absorbed.dtype(), [&]<class T>() {
-    const auto weight = all_rows<T>(kv_b_weight);
-    each_head(s, [&](Index slice, const HeadPlace& at) {
-      const auto from = matrix<T>(grad_absorbed, slice);
-      auto to = matrix<T>(gradient, slice);
-      to.leftCols(s.nope) =
-          product(from.leftCols(s.latent), weight.middleRows(at.keys, s.nope).transpose()).template cast<T>();
-      to.rightCols(s.rope) = from.rightCols(s.rope);
-    });
-  });
-  return gradient;
+  return times_head(grad_absorbed, kv_b_weight, Part::keys, true, q.axes()[3], s);
 }
 
 Tensor values_of_latents(const Tensor& latent_output, const Tensor& kv_b_weight, const AttentionSizes& s) {
-  std::vector<Axis> axes = latent_output.shape().axes();
-  axes[3] = {"Dv", s.v_head_dim};
-  Tensor values = Tensor::unwritten(Shape(std::move(axes)), latent_output.dtype());
-  dispatch_float(latent_output.dtype(), [&]<class T>() {
-    const auto weight = all_rows<T>(kv_b_weight);
-    each_head(s, [&](Index slice, const HeadPlace& at) {
-      matrix<T>(values, slice) =
-          product(matrix<T>(latent_output, slice), weight.middleRows(at.values, s.v_head_dim).transpose())
-              .template cast<T>();
-    });
-  });
-  return values;
+  return times_head(latent_output, kv_b_weight, Part::values, true, {"Dv", s.v_head_dim}, s);
 }
 
 Tensor values_of_latents_gradient(const Tensor& grad_head_output, const Tensor& kv_b_weight,
                                   const AttentionSizes& s) {
-  std::vector<Axis> axes = grad_head_output.shape().axes();
-  axes[3] = {"C", s.latent};
-  Tensor gradient = Tensor::unwritten(Shape(std::move(axes)), grad_head_output.dtype());
-  dispatch_float(grad_head_output.dtype(), [&]<class T>() {
-    const auto weight = all_rows<T>(kv_b_weight);
-    each_head(s, [&](Index slice, const HeadPlace& at) {
-      matrix<T>(gradient, slice) =
-          product(matrix<T>(grad_head_output, slice), weight.middleRows(at.values, s.v_head_dim))
-              .template cast<T>();
-    });
-  });
-  return gradient;
+  return times_head(grad_head_output, kv_b_weight, Part::values, false, {"C", s.latent}, s);
 }
 
 Tensor absorbed_weight_gradient(const Tensor& q, const Tensor& grad_absorbed, const Tensor& latent_output,

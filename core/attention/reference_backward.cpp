@@ -1,10 +1,9 @@
 #include <array>
-#include <functional>
 #include <optional>
 
 #include "core/attention/add_and_norm.h"
 #include "core/attention/attention_mask.h"
-#include "core/attention/attention_sizes.h"
+#include "core/attention/backward_stages.h"
 #include "core/attention/grad_output.h"
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
@@ -17,7 +16,6 @@
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/score_path.h"
 #include "core/attention/softmax.h"
-#include "core/attention/stage_cache.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
 
@@ -49,15 +47,10 @@ bool shares_with(const Trace& forward, const Trace* previous) {
 
 // Each function propagates the gradient from what a step computes to what it reads, in the reverse order of
 // computation.
-class Backward {
+class Backward : BackwardStages {
  public:
-  Backward(Trace& trace, const Trace* previous)
-      : t_(trace.tensors),
-        o_(trace.options),
-        sizes_(attention_sizes(o_, t_)),
-        dtype_(trace.dtype),
-        g_(trace.grad),
-        cache_(trace, previous, StageCache::Pass::backward) {}
+  using BackwardStages::BackwardStages;
+  using BackwardStages::project_latents;
 
   void add_and_norm() {
     if (t_.layer_norm_output) {
@@ -139,39 +132,6 @@ class Backward {
     project_inputs();
   }
 
-  // From the heads of multi_head_latent_attention to query, key and every parameter.
-  void project_latents() {
-    stage(Id::q, {g_.q_heads}, [&] { return merge_heads(*g_.q_heads, nullptr, "H·D"); });
-    const bool pressed = o_.q_lora_rank.has_value();
-    const Id q_weight = pressed ? Id::q_b_weight : Id::q_proj_weight;
-    linear_parameters(q_weight, {}, g_.q, pressed ? t_.compressed_q : t_.query);
-    if (pressed) {
-      linear_input(Id::compressed_q, g_.q, q_weight);
-      latent_norm(Id::compressed_q, Id::q_a, Id::q_a_norm_weight, nullptr);
-      linear_parameters(Id::q_a_weight, Id::q_a_bias, g_.q_a, t_.query);
-    }
-    sizes_.absorbed ? absorbed_latents() : expanded_latents();
-    latent_norm(Id::compressed_kv, Id::kv_a, Id::kv_a_norm_weight, g_.k_rot);
-    linear_parameters(Id::kv_a_weight, Id::kv_a_bias, g_.kv_a, t_.key);
-
-    const bool is_self_attention = t_.key == t_.query;
-    const TensorPtr &first = pressed ? g_.q_a : g_.q, &weight = pressed ? t_.q_a_weight : t_.q_proj_weight;
-    const TensorPtr of_key = is_self_attention ? g_.kv_a : nullptr;
-    stage(Id::query,
-          {first, weight, g_.residual_output, g_.output_gate, t_.output_gate_weight, of_key,
-           of_key ? t_.kv_a_weight : nullptr},
-          [&] {
-            const Shape& x = t_.query->shape();
-            Tensor sum = linear_input_gradient(*first, {weight.get()}, x);
-            if (const TensorPtr& skipped = g_.residual_output) sum = add_residual(sum, *skipped);
-            if (g_.output_gate)
-              sum = add_residual(sum, linear_input_gradient(*g_.output_gate, {t_.output_gate_weight.get()}, x));
-            if (of_key) sum = add_residual(sum, linear_input_gradient(*of_key, {t_.kv_a_weight.get()}, x));
-            return sum;
-          });
-    if (!is_self_attention) linear_input(Id::key, g_.kv_a, Id::kv_a_weight);
-  }
-
  private:
   // The way back from one of q, k and v to what it was projected from.
   struct Path {
@@ -180,7 +140,6 @@ class Backward {
     std::optional<TensorId> bias_row, replacement;
     const char *width_axis, *joined_axis;
   };
-  using Id = TensorId;
   static constexpr Path paths[]{
       {Projection::q, Id::q, Id::q_heads, Id::query, Id::q_proj_weight, {}, {}, "D", "H·D"},
       {Projection::k, Id::k, Id::k_heads, Id::key, Id::k_proj_weight, Id::bias_k, Id::static_k, "D", "G·D"},
@@ -188,93 +147,7 @@ class Backward {
        "G·Dv"},
   };
 
-  const TensorPtr& t(TensorId id) const { return t_.*(tensor_entry(id).member); }
-  const TensorPtr& g(TensorId id) const { return g_.*(tensor_entry(id).member); }
   bool is_replaced(const Path& path) const { return path.replacement && t(*path.replacement); }
-
-  // A gradient has the shape of its tensor; together with S and the sources' shapes that determines every
-  // other size. `choices` are what else it depends on.
-  void stage(TensorId id, std::vector<TensorPtr> sources, const std::function<Tensor()>& make,
-             std::vector<double> choices = {}) {
-    choices.push_back(static_cast<double>(dtype_));
-    choices.push_back(static_cast<double>(sizes_.keys));
-    for (const Index size : t(id)->shape().sizes()) choices.push_back(static_cast<double>(size));
-    cache_.run(id, std::move(sources), make, std::move(choices));
-  }
-
-  // Of y = x·Wᵀ + b to W and b.
-  void linear_parameters(TensorId weight, std::optional<TensorId> bias, const TensorPtr& grad_y,
-                         const TensorPtr& x) {
-    stage(weight, {grad_y, x}, [&] {
-      Tensor gradient(t(weight)->shape(), dtype_);
-      linear_weight_gradient(*grad_y, *x, gradient, 0);
-      return gradient;
-    });
-    if (!bias || !t(*bias)) return;
-    stage(*bias, {grad_y}, [&] {
-      Tensor gradient(t(*bias)->shape(), dtype_);
-      linear_bias_gradient(*grad_y, gradient, 0);
-      return gradient;
-    });
-  }
-
-  // Of y = x·Wᵀ to x, if nothing else reads x.
-  void linear_input(TensorId x, const TensorPtr& grad_y, TensorId weight) {
-    stage(x, {grad_y, t(weight)},
-          [&] { return linear_input_gradient(*grad_y, {t(weight).get()}, t(x)->shape()); });
-  }
-
-  // From kv_b to the latents and to k_rot, which all heads read.
-  void expanded_latents() {
-    stage(Id::kv_b, {g_.k_heads, g_.v_heads},
-          [&] { return expanded_gradient(*g_.k_heads, *g_.v_heads, t_.kv_b->shape()); });
-    stage(Id::k_rot, {g_.k_heads}, [&] { return shared_key_gradient(*g_.k_heads, t_.k_rot->shape()); });
-    linear_parameters(Id::kv_b_weight, {}, g_.kv_b, t_.compressed_kv);
-    linear_input(Id::compressed_kv, g_.kv_b, Id::kv_b_weight);
-  }
-
-  // The latents are keys and values of all heads.
-  void absorbed_latents() {
-    stage(
-        Id::k_rot, {g_.k_absorbed},
-        [&] { return columns_of(*g_.k_absorbed, sizes_.latent, t_.k_rot->shape()); },
-        stage_choices(sizes_.latent));
-    stage(Id::compressed_kv, {g_.k_absorbed, g_.latent_output, t_.dropped_weights}, [&] {
-      const Shape& shape = t_.compressed_kv->shape();
-      const Shape one_head = as_one_head(*t_.compressed_kv).shape();
-      const Tensor of_sum = weighted_sum_values_gradient(*g_.latent_output, *t_.dropped_weights, one_head);
-      return add_residual(columns_of(*g_.k_absorbed, 0, shape), of_sum.reshaped(shape));
-    });
-    const TensorPtr& q = t(made_of(Id::q_absorbed, o_));
-    stage(Id::kv_b_weight, {q, g_.q_absorbed, t_.latent_output, g_.head_output}, [&] {
-      return absorbed_weight_gradient(*q, *g_.q_absorbed, *t_.latent_output, *g_.head_output,
-                                      t_.kv_b_weight->shape(), sizes_);
-    });
-  }
-
-  // From a normalised latent to what it is made of, whose other columns, if there are any, are rotated.
-  void latent_norm(TensorId normed, TensorId source, TensorId weight, const TensorPtr& grad_rotated) {
-    const Norm norm = latent_norm_of(o_);
-    const Rotation rotation = rotation_of_keys(o_);
-    std::vector<double> choices = rotation.numbers();
-    choices.push_back(norm.epsilon);
-    const auto own_columns = [&] { return columns_of(*t(source), 0, t(normed)->shape()); };
-    stage(
-        source, {g(normed), t(source), t(weight), grad_rotated},
-        [&] {
-          Tensor gradient = normalised_gradient(*g(normed), own_columns(), t(weight).get(), norm);
-          if (!grad_rotated) return gradient;
-          const Tensor others =
-              rotation ? rotary_embedding_gradient(*grad_rotated, rotation, 0) : *grad_rotated;
-          return side_by_side(gradient, others, t(source)->shape());
-        },
-        choices);
-    if (t(weight))
-      stage(
-          weight, {g(normed), t(source)},
-          [&] { return norm_weight_gradient(*g(normed), own_columns(), t(weight)->shape(), norm); },
-          stage_choices(norm.epsilon));
-  }
 
   // From gated_concat to concat, the gate and what the gate is made of; project_inputs adds query's part.
   void gate() {
@@ -500,12 +373,6 @@ class Backward {
       stage(path.input, sources_of(path), [&] { return input_gradient(path); });
   }
 
-  const TraceTensors& t_;
-  const AttentionOptions& o_;
-  const AttentionSizes sizes_;
-  const DType dtype_;
-  TraceTensors& g_;
-  StageCache cache_;
   std::array<TensorPtr, 3> projected_rows_;  // of q, k, v; computed on first use
 };
 
