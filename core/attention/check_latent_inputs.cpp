@@ -84,7 +84,7 @@ void check_latent_parameters(const AttentionOptions& o, const TraceTensors& t, c
     refuse_with(id, pressed, without);
   refuse_with(Id::q_proj_weight, !pressed, "q_lora_rank is set: give q_a_proj.weight and q_b_proj.weight");
   if (pressed) {
-    check(Id::q_a_weight, true, "it presses query into q_lora_rank numbers");
+    check(Id::q_a_weight, true, "it compresses query into q_lora_rank numbers");
     check(Id::q_a_bias, false, "");
     check(Id::q_a_norm_weight, false, "one factor for each number of q_a");
     check(Id::q_b_weight, true, "it has a row for each number of all heads' queries");
