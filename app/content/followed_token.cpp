@@ -103,7 +103,7 @@ std::string project_sentence(const Row& row) {
   if (has_nan(after)) return not_a_number;
   if (const std::vector<double> pressed = row.of(Id::compressed_q); !pressed.empty())
     return fmt::format(
-        "Its row of query (length {}) is pressed into {} numbers, and W_UQ makes its row of q of them "
+        "Its row of query (length {}) is compressed into {} numbers, and W_UQ makes its row of q of them "
         "(length {}).",
         number(length_of(before)), pressed.size(), number(length_of(after)));
   return fmt::format(

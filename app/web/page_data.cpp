@@ -120,7 +120,7 @@ ComputationPtr with_causal_mask(const Computation& computation) {
 }
 
 // Words of quantities that need more than this trace: other passes of the operator, a model's training.
-constexpr std::string_view not_of_page[] = {"layouts", "wide", "habit", "trained"};
+constexpr std::string_view not_of_page[] = {"layouts", "wide", "turn", "stretch", "habit", "trained"};
 
 PageJson given_json(const Computation& computation, const std::vector<LiveQuantity>& texts) {
   PageJson given = PageJson::object();

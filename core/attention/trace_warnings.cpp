@@ -203,7 +203,7 @@ std::string why_absent(const Trace& trace, TensorName name) {
   if (latent && is_one_of({Id::kv_b, Id::k_heads, Id::v_heads}))
     return "this scenario makes no head's own keys and values: attention.layout is absorbed";
   if (latent && is_one_of({Id::q_a, Id::compressed_q, Id::q_a_weight, Id::q_b_weight}))
-    return "this scenario presses keys alone: attention.q_lora_rank is null";
+    return "this scenario compresses keys alone: attention.q_lora_rank is null";
   if (latent && is_one_of({Id::q_a_norm_weight, Id::kv_a_norm_weight}))
     return "no weights are given: all are 1";
   if (latent && is_one_of({Id::q_a_bias, Id::kv_a_bias}))

@@ -214,6 +214,16 @@ LayoutComparison compare_layouts(const Trace& trace) {
   return comparison;
 }
 
+double latent_layout_difference(const Trace& trace) {
+  if (!is_latent(trace.options)) return 0.0;
+  AttentionInputs inputs = traced_inputs(trace);
+  AttentionOptions& options = inputs.options;
+  options.layout = is_absorbed(options) ? LatentLayout::expanded : LatentLayout::absorbed;
+  options.num_kv_heads = is_absorbed(options) ? 1 : options.num_heads;
+  const TracePtr other = reference_forward(inputs);
+  return largest_difference(*trace.tensors.output, *other->tensors.output);
+}
+
 std::string matrices_text(const LayoutAnswer& answer) {
   std::vector<std::string> shapes;
   for (auto group = answer.matrices.begin(); group != answer.matrices.end();) {

@@ -60,6 +60,10 @@ struct LayoutComparison {
 // so that layouts which agree exactly cost only three projections.
 LayoutComparison compare_layouts(const Trace& trace);
 
+// The largest difference of the output between the expanded and the absorbed layout of
+// multi_head_latent_attention, computed by the reference; 0 for another operator.
+double latent_layout_difference(const Trace& trace);
+
 // "24 × (16,128)": matrices of one shape counted together.
 std::string matrices_text(const LayoutAnswer& answer);
 // "packed", "three matrices", "one for each head"

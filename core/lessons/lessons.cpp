@@ -37,7 +37,7 @@ std::map<std::string_view, Playlist> read_all() {
 std::span<const Lesson> lessons() {
   static const std::array<Lesson, 5> all{{
       {"first_walk", "one word through the layer, step by step", false, text(embedded::lesson_first_walk())},
-      {"questions", "30 questions learners ask, each answered with numbers", true,
+      {"questions", "34 questions learners ask, each answered with numbers", true,
        text(embedded::lesson_questions())},
       {"heads_differ", "a model is trained before your eyes: why its heads do different things", false,
        text(embedded::lesson_heads_differ())},

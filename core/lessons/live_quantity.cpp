@@ -12,7 +12,8 @@
 namespace headwise {
 namespace {
 
-constexpr std::string_view of_a_box[] = {"sum", "mean", "max", "min", "deviation", "argmax", "finite"};
+constexpr std::string_view of_a_box[] = {"sum",       "mean",   "max",    "min",
+                                         "deviation", "argmax", "finite", "distinct"};
 constexpr std::string_view alone[] = {"N", "L", "P", "S",  "S′",    "E",
                                       "H", "G", "D", "Dv", "scale", "parameters"};
 
@@ -123,7 +124,8 @@ LiveQuantity read_live_quantity(std::string_view& text) {
   const auto is = [&](std::string_view other) { return word == other; };
   if (is_one_of(word, alone)) return quantity;
   const bool has_argument = text.starts_with(' ');
-  if (is("spread") || is("frozen") || is("role") || (is("query") && has_argument)) {
+  if (is("spread") || is("turn") || is("stretch") || is("frozen") || is("role") ||
+      (is("query") && has_argument)) {
     quantity.argument = take_number(text, word);
   } else if (is("key") && has_argument) {
     std::string_view rest = text;
@@ -169,7 +171,8 @@ LiveQuantity read_live_quantity(std::string_view& text) {
     quantity.word = "cell";
     if (has_argument && !find_tensor_name(word.substr(0, word.find('['))))
       refuse_live_text(word, "no such number",
-                       "a cell, sum, mean, max, min, deviation, argmax, finite, difference, shape, spread, "
+                       "a cell, sum, mean, max, min, deviation, argmax, finite, distinct, difference, shape, "
+                       "spread, turn, stretch, "
                        "frozen, role, query, key, habit, trained, layouts or wide");
     quantity.boxes = {read_box(word)};
   }

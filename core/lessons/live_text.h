@@ -3,8 +3,8 @@
 // Numbers
 //   {scores[0,0,8,1]}            one cell; a negative index counts from the end: {scores[0,0,-1,0]}
 //   {sum attn_weights[0,0,8,:]}  over a box of cells, ':' or 'from:to' along an axis: sum, mean, max, min, deviation (of the
-//                                population), finite (how many of them are);
-//                                the whole tensor if no box is given
+//                                population), finite (how many of them are), distinct (how many different
+//                                numbers there are); the whole tensor if no box is given
 //   {argmax attn_weights[0,0,8,:]}  the position of the largest, counted from 0 in the box; the first if tied
 //   {difference A[box] B[box]}   max |A − B| over two boxes with the same number of cells
 //   {shape k_heads}              (1,8,12,16)
@@ -16,8 +16,11 @@
 //   {habit induction 2}          how strongly head 2 does that here, 0 … 1: a score of core/model/heads/head_scores.h, of batch 0
 //   {trained loss}               of a model by `headwise train`: step, or loss and accuracy on examples that it was not trained on
 //   {spread 4}                   the deviation of the sums of a score's first 4 products, over all pairs of all heads
+//   {turn 0}                     by how many radians RoPE turns pair 0 of columns from one position to the next; {turn -1} the last pair
+//   {stretch 0}                  how many times more slowly it turns than attention.rotary_base says (rotary_scaling)
 //   {mask.value}                 a setting of the scenario, by its path
-//   {layouts output}             max |Δ| of the output between the three layouts of the input projection
+//   {layouts output}             max |Δ| of the output between the three layouts of the input projection, or
+//                                between the two of multi_head_latent_attention
 //   {wide output}                max |Δ| of the output with one wide head (core/lessons/head_width_comparison.h);
 //   {wide scores}                of the sum of the heads' scores, {wide grad.NAME} of a gradient
 //   {parameters}                 the number of learnable parameters

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/score_path.h"
 #include "core/attention/score_scale.h"
 #include "core/lessons/head_statistics.h"
@@ -57,6 +58,11 @@ double deviation_of(const std::vector<double>& numbers) {
   return std::sqrt(squares / static_cast<double>(numbers.size()));
 }
 
+LiveValue distinct_value(std::vector<double> numbers) {
+  std::ranges::sort(numbers);
+  return live_count_value(std::ranges::unique(numbers).begin() - numbers.begin());
+}
+
 LiveValue summary(std::string_view word, const std::vector<double>& numbers) {
   double sum = 0.0, most = numbers.front(), least = -numbers.front();
   for (const double number : numbers) {
@@ -71,6 +77,7 @@ LiveValue summary(std::string_view word, const std::vector<double>& numbers) {
   if (word == "deviation") return live_number_value(deviation_of(numbers));
   if (word == "finite")
     return live_count_value(std::ranges::count_if(numbers, [](double x) { return std::isfinite(x); }));
+  if (word == "distinct") return std::isnan(most) ? missing : distinct_value(numbers);
   // argmax: the first if tied; a row with NaN in it has none
   if (std::isnan(most)) return missing;
   return live_count_value(std::ranges::find(numbers, most) - numbers.begin());
@@ -103,6 +110,7 @@ LiveValue wide_head_value(std::string_view what, const LiveSubject& subject) {
 }
 
 LiveValue layouts_value(const LiveSubject& subject) {
+  if (is_latent(subject.trace.options)) return live_number_value(latent_layout_difference(subject.trace));
   if (!subject.layouts)
     subject.layouts = std::make_shared<const LayoutComparison>(compare_layouts(subject.trace));
   const LayoutComparison& comparison = *subject.layouts;
@@ -139,6 +147,29 @@ LiveValue spread_value(Index products, const Trace& trace) {
           sums.push_back(sum);
         }
   return sums.empty() ? missing : live_number_value(deviation_of(sums));
+}
+
+// Of a negative pair, counted from the last.
+std::optional<double> frequency(const std::vector<double>& of_pairs, Index pair) {
+  const auto count = static_cast<Index>(of_pairs.size());
+  if (pair < 0) pair += count;
+  if (pair < 0 || pair >= count) return {};
+  return of_pairs[static_cast<std::size_t>(pair)];
+}
+
+LiveValue turn_value(Index pair, const Trace& trace) {
+  const auto turn = frequency(rotation_of(trace.options).inverse_frequencies, pair);
+  return turn ? live_number_value(*turn) : missing;
+}
+
+// How many times more slowly a pair turns than by the scenario's base alone.
+LiveValue stretch_value(Index pair, const LiveSubject& subject) {
+  if (!subject.scenario || !subject.scenario->attention.rotary_base) return missing;
+  const AttentionOptions& options = subject.trace.options;
+  const auto now = frequency(rotation_of(options).inverse_frequencies, pair);
+  const auto before = frequency(
+      rotary_inverse_frequencies(rotary_width(options), *subject.scenario->attention.rotary_base), pair);
+  return now && before ? live_number_value(*before / *now) : missing;
 }
 
 LiveValue token_value(const std::vector<std::string>& words, Index at) {
@@ -181,6 +212,8 @@ LiveValue computed(const LiveQuantity& quantity, const LiveSubject& subject) {
   if (is("habit")) return habit_value(quantity.argument, subject);
   if (is("trained")) return trained_value(quantity.argument, subject);
   if (is("spread")) return spread_value(std::stoll(quantity.argument), trace);
+  if (is("turn")) return turn_value(std::stoll(quantity.argument), trace);
+  if (is("stretch")) return stretch_value(std::stoll(quantity.argument), subject);
   if (is("shape")) {
     const TensorPtr tensor = trace.tensor(quantity.boxes[0].tensor);
     return tensor ? live_word_value(tensor->shape().sizes_text()) : missing;

@@ -36,7 +36,7 @@ const std::map<std::string, Room> rooms{
     {"core/backend",
      {1280, {"core/tensor", "core/attention", "core/files", "core/fused", "core/gpu", "core/scenario"}}},
     {"core/lessons",
-     {6110,
+     {6180,
       {"core/tensor", "core/attention", "core/compare", "core/files", "core/export", "core/model",
        "core/scenario"}}},
     {"core/train", {6900, {"core/tensor", "core/attention", "core/files", "core/model"}}},

@@ -15,7 +15,7 @@ from word_facts import FACTS, GIVEN, KEYS, SCENARIOS, TEXTS
 LESSONS = pathlib.Path(__file__).resolve().parents[2] / "assets/lessons"
 # What a page in a browser does not compute
 NOT_HERE = re.compile(r"layouts output|wide (?:output|scores|grad\.[a-z_]+)|trained (?:step|loss|accuracy)"
-                      r"|habit [a-z]+(?:_[a-z]+)? \d+")
+                      r"|(?:turn|stretch) -?\d+|habit [a-z]+(?:_[a-z]+)? \d+")
 
 
 def small_cases(program, folder):

@@ -37,7 +37,7 @@ GIVEN = {"small": ["layouts output", "wide output", "wide scores", "wide grad.in
                    "habit previous_token 0", "habit first_token 1", "habit entropy 0", "max grad.q[0,0,:]"],
          "hand": ["layouts output", "wide output", "habit previous_token 0", "trained loss"]}
 
-EVERY_BOX = ["sum", "mean", "max", "min", "deviation", "argmax", "finite"]
+EVERY_BOX = ["sum", "mean", "max", "min", "deviation", "argmax", "finite", "distinct"]
 TEXTS = {
     "small": [
         "{N} {L} {S} {S′} {E} {H} {G} {D} {Dv}", "{ E}{= H }{=  H+1  }{query}", "{scale}", "{parameters}", "{spread 1} {spread 2} {spread 4} {spread 5}",

@@ -84,6 +84,7 @@ def trace_of(program, page, folder, only=None):
                 all_keys = shape[-1]
     trace["sizes"] = json.loads(run(program, "info", base, *settings, "--json"))["sizes"]
     trace["sizes"]["S′"] = all_keys
+    trace["sizes"].setdefault("P", 0)
     trace["sizes"].setdefault("E", trace["sizes"]["H"] * trace["sizes"]["Dv"])
     roles = texts_told(program, [(page, [f"{{role {head}}}" for head in range(trace["sizes"]["H"])])], folder)[0]
     trace["roles"] = [role for role in roles if role != "–"]

@@ -240,6 +240,9 @@ const LiveValue = (() => {
     const setting = settingAt(settings, path);
     if (path === "mask.value") return settingNumber(typeof setting === "number" ? setting : -Infinity);
     if (Array.isArray(setting)) return ofCount(setting.length);
+    // Of an object, the number or the name that a scenario's reader asks about first.
+    for (const key of ["k", "buckets"]) if (has(setting, key)) return ofCount(setting[key]);
+    if (has(setting, "rope_type")) return ofWord(setting.rope_type);
     if (has(setting, "heads")) return ofCount(setting.heads.length);
     if (typeof setting !== "number") return ofWord(String(setting));
     // A seed beyond what a number holds
@@ -277,9 +280,12 @@ const LiveValue = (() => {
     ["min", ofBox((numbers) => ofNumber(-largest(numbers.map((number) => -number))))],
     ["deviation", ofBox((numbers) => ofNumber(deviationOf(numbers)))],
     ["argmax", ofBox(argmax)],
+    ["distinct", ofBox((numbers) => (numbers.some(Number.isNaN) ? missing : ofCount(new Set(numbers).size)))],
     ["finite", ofBox((numbers) => ofCount(numbers.filter(Number.isFinite).length))],
     ["shape", { read: takeBox, value: shapeValue }],
     ["difference", { read: takeTwoBoxes, value: (q, trace) => ofBoxes(q, trace, difference) }],
+    ["turn", elsewhere(takeNumber)],
+    ["stretch", elsewhere(takeNumber)],
     ["layouts", elsewhere((reader) => reader.oneOf(["output"]))],
     ["wide", elsewhere(takeWide)],
   ]);

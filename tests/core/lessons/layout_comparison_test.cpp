@@ -55,6 +55,7 @@ TEST_CASE("the three layouts give the same output, parameters and multiply-adds,
       continue;
     }
     if (is_latent(named.inputs.options)) {
+      CHECK(latent_layout_difference(*reference_forward(named.inputs)) < 1e-4);
       CHECK_CONTAINS(comparison.not_asked, "latent");
       continue;
     }

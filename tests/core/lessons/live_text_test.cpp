@@ -41,9 +41,14 @@ TEST_CASE("a box is summed, averaged and searched, and its deviation is that of 
   CHECK(live_text("{max q} {min q}", trace) == "11.0 −4.00");
   CHECK(live_text("{deviation q[0,0,:]}", trace) == "0.816");
   CHECK(live_text("{difference q[0,0,:] q[0,1,:]}", trace) == "8.00");
+  CHECK(live_text("{distinct q} {distinct q[0,0,1]} {distinct mask_bias}", trace) == "6 1 –");
+  trace.tensors.q = std::make_shared<const Tensor>(Shape{{"N", 1}, {"L", 1}, {"H·D", 5}},
+                                                   std::vector<double>{2, -INFINITY, 2, 0, -INFINITY});
+  CHECK(live_text("{distinct q}", trace) == "3");
   trace.tensors.q =
       std::make_shared<const Tensor>(Shape{{"N", 1}, {"L", 1}, {"H·D", 3}}, std::vector<double>{1, NAN, 3});
   CHECK(live_text("{max q} {min q} {sum q}", trace) == "NaN NaN NaN");
+  CHECK(live_text("{distinct q}", trace) == "–");
 }
 
 TEST_CASE("sizes and shapes are those of the trace") {
@@ -58,6 +63,20 @@ TEST_CASE("answers that take a run of their own are the numbers of that run") {
   CHECK(live_text("{wide scores}", *welcome()) == live_number(wide.score_sum_difference));
   CHECK(live_text("{wide grad.query}", *welcome()) != "–");
   CHECK(live_text("{layouts output}", *welcome()) == "0");
+}
+
+TEST_CASE("a pair of columns turns by its frequency, and a scaling says how many times more slowly") {
+  const auto of_preset = [](const char* name, const char* text) {
+    const Scenario scenario = preset_scenario(name);
+    const ScenarioInputs inputs = make_scenario_inputs(scenario, DType::f32);
+    const TracePtr trace = reference_forward(inputs.attention);
+    return live_text(text, LiveSubject(*trace, &scenario, &inputs));
+  };
+  // 10000^(−2·7/16) is 0.000316
+  CHECK(of_preset("qk_norm", "{turn 0} {turn 7} {turn -1} {turn 8} {turn -9}") == "1.00 3.16e−4 3.16e−4 – –");
+  CHECK(of_preset("qk_norm", "{stretch 0} {stretch -1}") == "1.00 1.00");
+  CHECK(of_preset("long_context", "{stretch 0} {stretch -1} {= 4 * turn -1}") == "1.00 4.00 3.16e−4");
+  CHECK(of_preset("hand_made", "{turn 0} {stretch 0}") == "– –");
 }
 
 TEST_CASE("answers that take a run of their own are left out where they are not wanted") {
@@ -79,10 +98,28 @@ TEST_CASE("what a trace does not have is a dash, not an error") {
 }
 
 TEST_CASE("what nobody could compute is refused with what was meant, and stays as it is written") {
-  for (const char* text :
-       {"{", "}", "{scores[0}", "{scores", "{{E}}", "{scoers}", "{sum}", "{sum scoers}", "{X}", "{}",
-        "{median q}", "{scores[--1,0,0,0]}", "{scores[a]}", "{scores[]}", "{scores[0,]}", "{difference q}",
-        "{wide nothing}", "{layouts q}", "{sum q[99999999999999999999]}"}) {
+  for (const char* text : {"{",
+                           "}",
+                           "{scores[0}",
+                           "{scores",
+                           "{{E}}",
+                           "{scoers}",
+                           "{sum}",
+                           "{sum scoers}",
+                           "{X}",
+                           "{}",
+                           "{median q}",
+                           "{scores[--1,0,0,0]}",
+                           "{scores[a]}",
+                           "{scores[]}",
+                           "{scores[0,]}",
+                           "{difference q}",
+                           "{wide nothing}",
+                           "{layouts q}",
+                           "{turn}",
+                           "{stretch a}",
+                           "{distinct}",
+                           "{sum q[99999999999999999999]}"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(check_live_text(text), Error);
     if (std::string(text) != "{{E}}") CHECK(live_text(text, *welcome()) == text);

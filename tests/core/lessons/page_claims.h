@@ -21,5 +21,7 @@ std::vector<PageClaim> training_claims();
 // Those of the lesson on what changed since 2017, and those among them of its pages from the cap on.
 std::vector<PageClaim> since_claims();
 std::vector<PageClaim> since_softmax_claims();
+// Those of pages about a relative bias, a past, latents and an indexer.
+std::vector<PageClaim> option_claims();
 
 }  // namespace headwise::lessons_test

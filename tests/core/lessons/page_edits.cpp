@@ -39,6 +39,7 @@ class Editor {
     std::optional<RotaryScaling> linear(std::in_place);
     linear->factor = 4.0;
     set("RoPE scaled by 4", scaling, linear);
+    set("RoPE as it is", scaling, std::optional<RotaryScaling>());
   }
   void field(std::string_view, std::string_view, std::optional<RelativeBias>& bias) {
     set("no relative bias", bias, std::optional<RelativeBias>());
@@ -172,6 +173,20 @@ std::vector<PageEdit> page_edits(const Scenario& page, const Trace& trace) {
   Scenario nothing_appended = page;
   nothing_appended.attention.add_bias_kv = nothing_appended.attention.add_zero_attn = false;
   edits.push_back({"nothing appended", nothing_appended});
+  if (page.inputs.past_length > 0) {
+    Scenario nothing_cached = page;
+    nothing_cached.inputs.past_length = 0;
+    edits.push_back({"nothing cached", nothing_cached});
+  }
+  if (page.op == Op::multi_head_latent_attention) {
+    Scenario own_keys = page;
+    own_keys.op = Op::multi_head_attention;
+    own_keys.attention.kv_lora_rank.reset();
+    own_keys.attention.q_lora_rank.reset();
+    own_keys.attention.qk_nope_head_dim.reset();
+    own_keys.attention.qk_rope_head_dim.reset();
+    edits.push_back({"no latent", own_keys});
+  }
   for (const std::int64_t layer : {0, 1}) {
     Scenario model = page;
     model.parameters.source = ParameterSource::model;
