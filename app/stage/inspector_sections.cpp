@@ -330,6 +330,7 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   const PredictionChange& change = context.predictions->positions[static_cast<std::size_t>(position)];
   ImFont* font = context.fonts.sans;
   const auto word = [&](TokenId id) { return drawable_text(input.model->label(id), font); };
+  const char* const what = config.patches ? "class" : "word";
 
   column.heading("THIS VIEW");
   column.paragraph(
@@ -353,20 +354,21 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   if (change.before.empty() || change.now.empty()) return true;
   const WordChange &before = change.before.front(), &now = change.now.front();
   if (std::isnan(change.bits)) {
-    column.paragraph("The prediction is NaN: no word is more probable than another.", context.palette.warning);
+    column.paragraph(fmt::format("The prediction is NaN: no {} is more probable than another.", what),
+                     context.palette.warning);
     return true;
   }
   column.row(fmt::format("original “{}”", word(before.id)), probability_text(before.before));
   column.row(fmt::format("with your changes “{}”", word(now.id)), probability_text(now.now));
   column.space(4);
   if (!has_changed(change)) {
-    column.paragraph("Your changes don't affect this word.", context.palette.text_dim);
+    column.paragraph(fmt::format("Your changes don't affect this {}.", what), context.palette.text_dim);
   } else if (before.id != now.id) {
-    column.paragraph(fmt::format("Another word: “{}” fell to {}, and “{}” rose from {}.", word(before.id),
+    column.paragraph(fmt::format("Another {}: “{}” fell to {}, and “{}” rose from {}.", what, word(before.id),
                                  probability_text(before.now), word(now.id), probability_text(now.before)));
   } else {
-    column.paragraph(now.now < now.before ? "The same word, less certain."
-                                          : "The same word, at least as certain.");
+    column.paragraph(
+        fmt::format("The same {}, {}.", what, now.now < now.before ? "less certain" : "at least as certain"));
   }
   if (has_changed(change)) column.row("changed by Σ p log₂(p/q)", fmt::format("{:.3f}", change.bits), "bits");
   column.space(4);
@@ -374,7 +376,8 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   for (const WordChange& other : change.now) {
     if (other.id == now.id || other.id == before.id) continue;
     if (std::max(other.before, other.now) < least_listed || listed == most_others) continue;
-    if (listed++ == 0) column.heading("OTHER WORDS: ORIGINAL → CHANGED");
+    if (listed++ == 0)
+      column.heading(config.patches ? "OTHER CLASSES: ORIGINAL → CHANGED" : "OTHER WORDS: ORIGINAL → CHANGED");
     column.row(word(other.id),
                fmt::format("{} → {}", probability_text(other.before), probability_text(other.now)));
   }

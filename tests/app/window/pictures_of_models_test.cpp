@@ -1,5 +1,6 @@
 // A picture in the window: dropped on a model, drawn with its patches, and where they look.
 #include "app/window/window_files.h"
+#include "app/window/window_pictures.h"
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/run_record.h"
@@ -75,6 +76,18 @@ TEST_CASE("the inspector has the picture at the inputs, and its weights at later
   const auto plain = bench.ui->pixels();
   bench.show(Step::softmax, StageView::one_head);
   CHECK(bench.ui->has("patches/picture"));
+}
+
+TEST_CASE("a picture of the stage has the patches, also as vectors") {
+  const TemporaryFolder folder;
+  WINDOW_OR_SKIP(bench, open_vit());
+  bench.show(Step::softmax, StageView::tokens);
+  for (const char* const name : {"stage.png", "stage.svg", "stage.pdf"}) {
+    CAPTURE(name);
+    write_stage_picture(bench.state(), folder.file(name), Theme::light);
+    CHECK(content_of(folder.file(name)).size() > 5000);
+  }
+  CHECK_CONTAINS(content_of(folder.file("stage.svg")), "[CLS]");
 }
 
 TEST_CASE("the prediction of a picture is its class, by name") {
