@@ -88,7 +88,7 @@ CASES = [
     ("deepseek_v3_yarn", "deepseek_v3", {**DEEPSEEK, "rope_interleave": False, "attention_bias": True,
                                          **rope(rope_type="yarn", factor=4.0, original_max_position_embeddings=8, mscale=1.0, mscale_all_dim=0.7)}),
     ("deepseek_v2", "deepseek_v2", DEEPSEEK), ("minicpm3", "minicpm3", LATENT),
-    ("kimi_linear", "kimi_linear", {**LATENT, "layer_types": ["full_attention"] * 2, "mlp_layer_types": ["dense"] * 2}),
+    ("kimi_linear_full", "kimi_linear", {**LATENT, "layer_types": ["full_attention"] * 2, "mlp_layer_types": ["dense"] * 2}),
     ("deepseek_v32", "deepseek_v32", {**DEEPSEEK, **INDEXER}), ("glm_moe_dsa_shared", "glm_moe_dsa", {**DEEPSEEK, **INDEXER, "indexer_types": ["full", "shared"]}),
     ("qwen3_next", "qwen3_next", {**WIDE, **MOE, "layer_types": ["full_attention"] * 2, "shared_expert_intermediate_size": 8}),
     ("clip_text", "clip_text_model", CLIP_TEXT), ("clip_vision", "clip_vision_model", {**CLIP_VISION, "num_hidden_layers": 2}),

@@ -65,7 +65,7 @@ class CountingLoops {
         gate();
         break;
       case TensorId::indexer_q:
-        projected(*t_.query, *t_.indexer_wq_b);
+        projected(is_latent(o_) ? *t_.compressed_q : *t_.query, *t_.indexer_wq_b);
         break;
       case TensorId::indexer_k:
         projected(*t_.key, *t_.indexer_wk);
