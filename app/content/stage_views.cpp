@@ -78,7 +78,7 @@ constexpr std::array<StageViewEntry, stage_view_count> views{{
      .of_head = false,
      .needs_model = true,
      .title = "Prediction",
-     .question = "through the rest of the model: which words does it predict?"},
+     .question = "through the rest of the model: what does it predict?"},
 }};
 static_assert([] {
   for (std::size_t i = 0; i < views.size(); ++i)

@@ -36,16 +36,9 @@ void draw_styles(const PanelContext& context, float most_width, CodeSectionState
   std::array<std::string_view, code_styles.size()> names;
   std::ranges::transform(code_styles, names.begin(), code_style_name);
   int chosen = static_cast<int>(state.style);
-  const float width = std::min(segmented_control_size(context, names).x, most_width);
-  if (segmented_control(context, "code style", names, chosen, {.width = width}))
+  if (narrow_segmented_control(context, "code style", names, chosen, most_width, "inspector/code"))
     state.style = code_styles[static_cast<std::size_t>(chosen)];
   tooltip(context, "code style: PyTorch functions, a single einsum, plain NumPy, d2l, or flex_attention");
-  const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
-  const float part = size.x / float(names.size());
-  for (std::size_t i = 0; i < names.size() && ui_probes_wanted(); ++i) {
-    const float x = min.x + part * float(i);
-    ui_probe(fmt::format("inspector/code/{}", names[i]), ImVec2(x, min.y), ImVec2(x + part, min.y + size.y));
-  }
 }
 
 // All steps with the arrays, ready to be pasted and run: the command of the Edit menu.

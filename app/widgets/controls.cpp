@@ -237,6 +237,20 @@ bool segmented_control(const WidgetContext& context, const char* id, std::span<c
   return chosen != before;
 }
 
+bool narrow_segmented_control(const WidgetContext& context, const char* id,
+                              std::span<const std::string_view> labels, int& chosen, float room,
+                              std::string_view probes) {
+  SegmentedOptions options;
+  if (segmented_control_size(context, labels).x > room) options.width = std::max(room, 1.0f);
+  const bool changed = segmented_control(context, id, labels, chosen, options);
+  const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+  const std::vector<float> at = edges(context, labels, options.width);
+  for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i)
+    ui_probe(fmt::format("{}/{}", probes, labels[i]), ImVec2(min.x + at[i], min.y),
+             ImVec2(min.x + at[i + 1], max.y));
+  return changed;
+}
+
 SliderResult slider(const WidgetContext& context, const char* id, double& value, const SliderOptions& options) {
   const ImVec2 min = ImGui::GetCursorScreenPos();
   const ImVec2 size{std::max(options.width, 1.0f), std::round(context.px(control_height))};

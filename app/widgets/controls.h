@@ -59,6 +59,10 @@ float segmented_control_least_width(const WidgetContext& context, std::span<cons
 // by arrow keys, Home, End or Space. `chosen` may be -1: none.
 bool segmented_control(const WidgetContext& context, const char* id, std::span<const std::string_view> labels,
                        int& chosen, const SegmentedOptions& options = {});
+// In at most `room` pixels, with a probe for each option, "PROBES/LABEL".
+bool narrow_segmented_control(const WidgetContext& context, const char* id,
+                              std::span<const std::string_view> labels, int& chosen, float room,
+                              std::string_view probes);
 
 // A number between two ends, set by dragging: the result follows the mouse.
 struct SliderOptions {

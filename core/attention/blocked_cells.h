@@ -16,8 +16,8 @@ bool is_masked(TensorName name);
 // same mask, while it lives.
 TensorPtr blocked_cells(const Trace& trace, TensorName name);
 
-// What a blocked cell of the tensor holds: mask_value or -inf, where the masks have acted on the numbers. +inf: a
-// number of its own, as in the indexer's scores, which are compared before they are blocked.
+// What a blocked cell of the tensor holds: mask_value or -inf, where the masks have acted on the numbers.
+// +inf: a number of its own, as in the indexer's scores, which are compared before they are blocked.
 double blocked_value(const Trace& trace, TensorName name);
 
 // False if blocked_cells is null.

@@ -448,7 +448,7 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
   for (const auto& [array, layer] : layers) names.push_back({layer.name, layer.family});
   for (const auto& [name, family] : absent_layers(files, names)) {
     AttentionLayer absent = layer_of(*family, name, files, found.config);
-    if (absent.layout == latent && of_others.contains(module_of(absent))) continue;  // of another kind
+    if ((absent.layout == latent ? of_others : of_latents).contains(module_of(absent))) continue;
     layers.emplace(layer_array(absent, family->first_stem(), "weight"), std::move(absent));
   }
   for (auto& [array, layer] : layers) found.layers.push_back(std::move(layer));

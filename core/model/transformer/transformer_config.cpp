@@ -130,8 +130,7 @@ const std::vector<Index>& matrix_sizes(const ModelFiles& files, const std::strin
 }
 
 void read_words(TransformerConfig& config, const ModelFiles& files) {
-  const std::vector<Index>& words =
-      matrix_sizes(files, config.root + std::string(config.names->word_embeddings));
+  const std::vector<Index>& words = matrix_sizes(files, words_name(*config.names, files, config.root));
   config.vocabulary = words[0];
   const std::string_view projection = config.names->embedding_projection;
   const bool projected =

@@ -233,7 +233,7 @@ TEST_CASE("list settings has every key with its type, range and default") {
   CHECK(heads.at("range") == "an integer of at least 1");
   CHECK(heads.at("default") == "8");
   CHECK(heads.at("what") == "H, the number of heads");
-  CHECK(key("inputs.source").at("range") == "random, ones, uniform01, text, file");
+  CHECK(key("inputs.source").at("range") == "random, ones, uniform01, text, file, picture");
   CHECK(key("inputs.source").at("default") == "\"random\"");
   CHECK(key("attention.scale").at("type") == "number or null");
   CHECK_CONTAINS(run_program({"list", "settings"}).out, "\nmask.is_causal ");

@@ -62,7 +62,7 @@ void open_documentation(WindowBench& bench) {
 
 TEST_CASE("the documentation is read in the window: pages by tab and by link, scrolled, closed by Escape") {
   const OtherPath none{};
-  WINDOW_OR_SKIP(bench, open_unpainted(1280, 800));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 1000));
   open_documentation(bench);
   REQUIRE(bench.ui->has("overlay/docs"));
   CHECK(bench.ui->has("says/window"));
@@ -132,7 +132,7 @@ TEST_CASE("BROWSER is taken before the system's choice, by its name or by its pa
 }
 
 TEST_CASE("where the documentation speaks of a page of a lesson, its title leads there") {
-  WINDOW_OR_SKIP(bench, open_unpainted(1280, 900));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 1000));
   WindowState& state = bench.state();
   int links = 0;
   std::optional<DocPlace> place;

@@ -134,7 +134,7 @@ void write_png(const std::filesystem::path& path, const Image& image) {
 Image read_golden(const std::filesystem::path& path) {
   const InputFile file(path.string());
   const std::string text = file.read_text(0, file.size());
-  return read_png({text.begin(), text.end()});
+  return decoded_png({text.begin(), text.end()});
 }
 
 WindowBench open_page(const Page& page) {

@@ -75,7 +75,7 @@ TEST_CASE("the stage is saved as a picture and as vectors, and a step's motion a
   CHECK_CONTAINS(bytes, "fdAT");
   CHECK(bench.state().view.motion.progress == before.progress);
   // A program that shows only the first picture shows the finished step.
-  CHECK(read_png(motion).rgba == pictures.image(bench.state()).rgba);
+  CHECK(decoded_png(motion).rgba == pictures.image(bench.state()).rgba);
 }
 
 TEST_CASE("a motion is saved picture by picture while the window stays alive, or given up and not written") {
@@ -185,7 +185,7 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
     CHECK(content_of(folder.file(word + ".pdf")).starts_with("%PDF-"));
     StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light);
     const std::string png = content_of(folder.file(word + ".png"));
-    CHECK(read_png({png.begin(), png.end()}).rgba == pictures.image(window).rgba);
+    CHECK(decoded_png({png.begin(), png.end()}).rgba == pictures.image(window).rgba);
   }
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("a map alone, a table and an array can still be exported, and the dial
   CHECK(bench.ui->has("export/cell_pixels"));
   bench.ui->click("export/path").key("Ctrl+A").type(folder.file("map.png")).key("Enter");
   const std::string png = content_of(folder.file("map.png"));
-  CHECK(read_png({png.begin(), png.end()}).width < 800);
+  CHECK(decoded_png({png.begin(), png.end()}).width < 800);
   // Numbers are always those of the map; there is nothing to choose.
   bench.ui->key("Ctrl+E");
   CHECK(window.dialogs.export_dialog.stage);

@@ -78,8 +78,8 @@ TEST_CASE("a PNG reads back pixel for pixel, opaque or not, and is the same byte
       image.rgba.push_back(static_cast<std::uint8_t>(alpha));
     }
     const std::vector<std::uint8_t> png = to_png(image);
-    CHECK(read_png(png).width == 5);
-    CHECK(read_png(png).rgba == image.rgba);
+    CHECK(decoded_png(png).width == 5);
+    CHECK(decoded_png(png).rgba == image.rgba);
     CHECK(to_png(image) == png);
   }
 }
@@ -96,7 +96,7 @@ TEST_CASE("a PNG declares its pixels per inch where they are given, and is other
   using std::string_literals::operator""s;
   CHECK(declared(to_png(image, 300.0)) == "\x00\x00\x2e\x23\x00\x00\x2e\x23\x01"s);
   CHECK(declared(to_png(image, usual_dpi)) == "\x00\x00\x0e\xc4\x00\x00\x0e\xc4\x01"s);
-  CHECK(read_png(to_png(image, 300.0)).rgba == image.rgba);
+  CHECK(decoded_png(to_png(image, 300.0)).rgba == image.rgba);
 }
 
 TEST_CASE("an image without a pixel is no PNG") {

@@ -11,7 +11,7 @@
 
 namespace headwise {
 
-inline Image read_png(const std::vector<std::uint8_t>& bytes) {
+inline Image decoded_png(const std::vector<std::uint8_t>& bytes) {
   png_image header;
   std::memset(&header, 0, sizeof header);
   header.version = PNG_IMAGE_VERSION;

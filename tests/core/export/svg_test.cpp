@@ -75,7 +75,7 @@ std::vector<Image> embedded_images(std::string_view svg) {
   constexpr std::string_view start = "data:image/png;base64,";
   for (std::size_t at = svg.find(start); at != std::string_view::npos; at = svg.find(start, at + 1)) {
     const std::size_t begin = at + start.size();
-    images.push_back(read_png(from_base64(svg.substr(begin, svg.find('"', begin) - begin))));
+    images.push_back(decoded_png(from_base64(svg.substr(begin, svg.find('"', begin) - begin))));
   }
   return images;
 }

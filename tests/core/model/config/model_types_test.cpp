@@ -120,14 +120,15 @@ TEST_CASE("every family has names of arrays, and every transformer is a family w
       CHECK(find_model_type(type));
       CHECK(find_transformer_names(names.family, type) == &names);
     }
-    for (const std::string_view name : {names.blocks, names.word_embeddings, names.feed_in, names.feed_out})
+    CHECK(names.word_embeddings.empty() != names.patch_projection.empty());
+    for (const std::string_view name : {names.blocks, names.feed_in, names.feed_out})
       CHECK_FALSE(name.empty());
     CHECK_FALSE((names.attention_norm.empty() && names.attention_output_norm.empty()));
     CHECK((names.shares_norm || names.feed_forward_norm.empty() == names.attention_norm.empty()));
     CHECK(names.heads.empty() == names.is_encoder);
     for (const LmHeadNames& head : names.heads) CHECK_FALSE(head.decoder.empty());
   }
-  CHECK(transformer_names().size() == 28);
+  CHECK(transformer_names().size() == 30);
   CHECK(find_transformer_names("Llama") == find_transformer_names("Llama", "llama"));
   CHECK(find_transformer_names("Llama", "no_such_type")->name == "Llama");
   CHECK(find_transformer_names("Llama", "gemma2")->name == "Gemma 2");
