@@ -62,7 +62,7 @@ void open_documentation(WindowBench& bench) {
 
 TEST_CASE("the documentation is read in the window: pages by tab and by link, scrolled, closed by Escape") {
   const OtherPath none{};
-  WINDOW_OR_SKIP(bench, open_unpainted(1280, 1000));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 800));
   open_documentation(bench);
   REQUIRE(bench.ui->has("overlay/docs"));
   CHECK(bench.ui->has("says/window"));
@@ -81,6 +81,7 @@ TEST_CASE("the documentation is read in the window: pages by tab and by link, sc
   bench.ui->click(tabs.min.x + 0.35 * (tabs.max.x - tabs.min.x), tabs.min.y + 5);
   CHECK(docs.page == 2);
   CHECK(bench.ui->has("says/command"));
+  bench.ui->move_to(tabs.min.x + 60, tabs.max.y + 100).wheel(-3);
   bench.ui->click("docs/link/scenarios");
   CHECK(docs.page == 3);
   bench.ui->key("Escape");
@@ -132,7 +133,7 @@ TEST_CASE("BROWSER is taken before the system's choice, by its name or by its pa
 }
 
 TEST_CASE("where the documentation speaks of a page of a lesson, its title leads there") {
-  WINDOW_OR_SKIP(bench, open_unpainted(1280, 1000));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 800));
   WindowState& state = bench.state();
   int links = 0;
   std::optional<DocPlace> place;
