@@ -19,6 +19,7 @@
 #include "app/session/explained_cell.h"
 #include "app/session/tensor_export.h"
 #include "app/stage/stage_drawing.h"
+#include "app/stage/views.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include "app/widgets/focus_order.h"

@@ -3,6 +3,7 @@
 
 #include "core/attention/indexer.h"
 #include "core/attention/rules.h"
+#include "core/attention/score_path.h"
 #include "core/export/step_lines.h"
 
 namespace headwise {

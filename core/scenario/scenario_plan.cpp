@@ -12,6 +12,7 @@
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/overridden_settings.h"
 #include "core/scenario/plan_parts.h"
+#include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
