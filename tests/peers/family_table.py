@@ -50,12 +50,20 @@ def main():
                 equal = sum(w == "equal" for w in words)
                 rows[word].append((family, equal, len(words), reason_of(layers[words.index(word)])))
                 break
-    counts = ", ".join(f"{len(rows[word])} {word}" for word in ["equal", "told", "refused", "different", "not judged"] if rows[word])
     import transformers
+    from transformers.models.auto import modeling_auto
+    writers = set(modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES) | set(modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES)
+
+    def counts_of(kept):
+        numbers = {word: sum(kept(row[0]) for row in rows[word]) for word in ["equal", "told", "refused", "different", "not judged"]}
+        return ", ".join(f"{number} {word}" for word, number in numbers.items() if number)
+
     print("# Families of models\n")
     print("What `headwise` makes of the attention layers of each family of models that transformers can make, held against transformers' own")
     print("eager attention on small random models. A family is listed by its worst layer; the number behind a name counts its layers. Made by")
-    print(f"tests/peers/family_table.py with transformers {transformers.__version__} on {datetime.date.today()}: {counts}.")
+    print(f"tests/peers/family_table.py with transformers {transformers.__version__} on {datetime.date.today()}: {counts_of(lambda family: True)}.")
+    writing = sum(family in writers for family in families)
+    print(f"Of the {writing} that write text (AutoModelForCausalLM or AutoModelForSeq2SeqLM loads them): {counts_of(writers.__contains__)}.")
     for word in ["equal", "told", "refused", "different", "not judged"]:
         if not rows[word]:
             continue

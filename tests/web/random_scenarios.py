@@ -443,11 +443,12 @@ def preset_names(program):
 
 
 def lesson_scenarios(lesson):
-    """The different (scenario, changes) of a lesson's pages. A page without a scenario has that of the page before."""
-    scenario, found = "welcome", []
+    """The different (scenario, changes) of a lesson's pages. A page without a scenario goes on from the page before."""
+    scenario, changes, found = "welcome", [], []
     for number, page in enumerate(json.loads(lesson.read_text(encoding="utf-8"))["pages"], 1):
-        scenario = page.get("scenario", scenario)
-        changes = page.get("set", [])
+        if "scenario" in page:
+            scenario, changes = page["scenario"], []
+        changes = changes + page.get("set", [])
         if all((scenario, changes) != there[1:] for there in found):
             found.append((f"{lesson.stem}, page {number}", scenario, changes))
     return found
