@@ -148,7 +148,8 @@ TEST_CASE("files from before rope_parameters give each kind of layer its base un
     folder.with_file("config.json", config.dump());
     folder.with_file("model.safetensors", content_of(folder_of_golden + name + "/model.safetensors"));
     std::vector<double> second;  // of each layer, the frequency of the second pair
-    for (const TransformerHeads& heads : transformer_of(folder.file(""))->config().attention)
+    const auto transformer = transformer_of(folder.file(""));
+    for (const TransformerHeads& heads : transformer->config().attention)
       second.push_back(heads.rotation.inverse_frequencies.at(1));
     return second;
   };
