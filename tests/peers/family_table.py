@@ -62,8 +62,8 @@ def main():
     print("What `headwise` makes of the attention layers of each family of models that transformers can make, held against transformers' own")
     print("eager attention on small random models. A family is listed by its worst layer; the number behind a name counts its layers. Made by")
     print(f"tests/peers/family_table.py with transformers {transformers.__version__} on {datetime.date.today()}: {counts_of(lambda family: True)}.")
-    writing = sum(family in writers for family in families)
-    print(f"Of the {writing} that write text (AutoModelForCausalLM or AutoModelForSeq2SeqLM loads them): {counts_of(writers.__contains__)}.")
+    writing = sum(row[0] in writers for listed in rows.values() for row in listed)
+    print(f"Of the {writing} of them that write text (AutoModelForCausalLM or AutoModelForSeq2SeqLM loads them): {counts_of(writers.__contains__)}.")
     for word in ["equal", "told", "refused", "different", "not judged"]:
         if not rows[word]:
             continue
