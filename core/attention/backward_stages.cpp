@@ -43,10 +43,10 @@ void BackwardStages::linear_input(TensorId x, const TensorPtr& grad_y, TensorId 
 
 void BackwardStages::project_latents() {
   stage(Id::q, {g_.q_heads}, [&] { return merge_heads(*g_.q_heads, nullptr, "H·D"); });
-  const bool pressed = o_.q_lora_rank.has_value();
-  const Id q_weight = pressed ? Id::q_b_weight : Id::q_proj_weight;
-  linear_parameters(q_weight, {}, g_.q, pressed ? t_.compressed_q : t_.query);
-  if (pressed) {
+  const bool compressed = o_.q_lora_rank.has_value();
+  const Id q_weight = compressed ? Id::q_b_weight : Id::q_proj_weight;
+  linear_parameters(q_weight, {}, g_.q, compressed ? t_.compressed_q : t_.query);
+  if (compressed) {
     linear_input(Id::compressed_q, g_.q, q_weight);
     latent_norm(Id::compressed_q, Id::q_a, Id::q_a_norm_weight, nullptr);
     linear_parameters(Id::q_a_weight, Id::q_a_bias, g_.q_a, t_.query);
@@ -56,7 +56,7 @@ void BackwardStages::project_latents() {
   linear_parameters(Id::kv_a_weight, Id::kv_a_bias, g_.kv_a, t_.key);
 
   const bool is_self_attention = t_.key == t_.query;
-  const TensorPtr &first = pressed ? g_.q_a : g_.q, &weight = pressed ? t_.q_a_weight : t_.q_proj_weight;
+  const TensorPtr &first = compressed ? g_.q_a : g_.q, &weight = compressed ? t_.q_a_weight : t_.q_proj_weight;
   const TensorPtr of_key = is_self_attention ? g_.kv_a : nullptr;
   stage(Id::query,
         {first, weight, g_.residual_output, g_.output_gate, t_.output_gate_weight, of_key,

@@ -97,7 +97,7 @@ std::string MaskLines::cell_of_attn_mask() const {
   return keeps && is_bool(t_.attn_mask) ? "~" + cell : cell;
 }
 
-// How far a key lies before its query, and what else the lines read.
+// How far a key lies before its query.
 void MaskLines::add_places() {
   const Index offset = causal_offset(o_, sizes_.queries, sizes_.keys);
   const std::string placed =
