@@ -128,14 +128,14 @@ void add_inputs(const Trace& trace, Pictures& pictures) {
   if (t.value != t.query && t.value != t.key) pictures.map(Id::value);
 }
 
-// What q and the keys and values are pressed into, and what they are made of again.
+// What q and the keys and values are compressed into, and what they are made of again.
 void add_latents(const Trace& trace, Pictures& pictures) {
-  const bool pressed = trace.options.q_lora_rank.has_value();
+  const bool compressed = trace.options.q_lora_rank.has_value();
   const Id key = first_name(trace, {Id::key}).id;
   pictures.product_transposed(Id::q_a, Id::query, Id::q_a_weight);
   pictures.map(Id::compressed_q, Id::q_a);
-  pictures.product_transposed(Id::q, pressed ? Id::compressed_q : Id::query,
-                              pressed ? Id::q_b_weight : Id::q_proj_weight);
+  pictures.product_transposed(Id::q, compressed ? Id::compressed_q : Id::query,
+                              compressed ? Id::q_b_weight : Id::q_proj_weight);
   pictures.product_transposed(Id::kv_a, key, Id::kv_a_weight);
   pictures.map(Id::compressed_kv, Id::kv_a);
   pictures.map(Id::k_rot, Id::kv_a);

@@ -147,11 +147,11 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
   Index cells = 0;
   if (is_latent(o)) {
     const Index rank = o.kv_lora_rank.value_or(0), rope = o.qk_rope_head_dim.value_or(0);
-    const Index pressed = o.q_lora_rank.value_or(0), q_rows = product({o.num_heads, o.head_dim});
+    const Index compressed = o.q_lora_rank.value_or(0), q_rows = product({o.num_heads, o.head_dim});
     cells = product({plan.batch, plan.query_length, o.embed_dim});
     if (!plan.self_attention) cells = checked_add(cells, product({plan.batch, plan.key_length, o.kdim}));
-    cells = checked_add(cells, product({q_rows, pressed > 0 ? pressed : o.embed_dim}));
-    cells = checked_add(cells, product({pressed, o.embed_dim}));
+    cells = checked_add(cells, product({q_rows, compressed > 0 ? compressed : o.embed_dim}));
+    cells = checked_add(cells, product({compressed, o.embed_dim}));
     cells = checked_add(cells, product({checked_add(rank, rope), o.kdim}));
     const Index kv_rows = product({o.num_heads, checked_add(o.qk_nope_head_dim.value_or(0), o.v_head_dim)});
     cells = checked_add(cells, product({kv_rows, rank}));
