@@ -33,7 +33,7 @@ namespace {
 
 struct TrainWords {
   std::string task, output, steps = "500", every, keep = "32", seed, dtype = "f32";
-  std::string length, symbols, layers, width, heads, kv_heads, head_width, positions, dropout;
+  std::string length, symbols, layers, width, heads, kv_heads, head_width, positions, sliding_window, dropout;
   std::vector<std::string> frozen;
   bool no_feed_forward = false, no_norms = false, no_out_projection = false, no_causal = false,
        no_scale = false, qk_norm = false, sink = false, output_gate = false, tied = false,
@@ -108,9 +108,13 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
   options.flag("--no-out-projection", words.no_out_projection,
                "No W_O: the concatenated heads are the output");
   options.flag("--no-causal", words.no_causal, "Each token sees those after it, too");
+  options.value("--sliding-window", words.sliding_window,
+                "Each token sees fewer places than this before it, and without the causal mask behind it; "
+                "default: all",
+                {.type = "N"});
   options.flag("--no-scale", words.no_scale, "Scores without 1/√D");
-  options.flag("--qk-norm", words.qk_norm, "Each head's rows of q and k brought to one length");
-  options.flag("--sink", words.sink, "A learned score a head that takes weight and has no value");
+  options.flag("--qk-norm", words.qk_norm, "Each head's rows of q and k get the same length");
+  options.flag("--sink", words.sink, "A learned score per head that takes weight but has no value");
   options.flag("--output-gate", words.output_gate,
                "The concatenated heads times σ(x·W_g), number by number, before W_O");
   options.flag("--tied", words.tied, "The unembedding is the embedding");
@@ -165,6 +169,7 @@ TrainingSettings settings_of(const TrainWords& words, const TrainTask& task) {
   model.norms = !words.no_norms;
   model.out_projection = !words.no_out_projection;
   model.causal = !words.no_causal;
+  set_if_given("--sliding-window", words.sliding_window, model.sliding_window);
   model.scaled = !words.no_scale;
   model.qk_norm = words.qk_norm;
   model.sink = words.sink;

@@ -275,11 +275,14 @@ std::string head_words(const WatchedRun& run, const TrainingPoint& point, Index 
 
 }  // namespace
 
-TensorPtr blocked_above_diagonal(Index side) {
+TensorPtr hidden_from_tokens(const TrainModelConfig& model, Index side) {
+  const PositionWindow seen = seen_by_token(model);
+  if (!seen.bounds()) return nullptr;
   auto bias = std::make_shared<Tensor>(Shape{{"L", side}, {"S", side}}, DType::f32);
   for (Index row = 0; row < side; ++row)
-    for (Index column = row + 1; column < side; ++column)
-      bias->set_flat(row * side + column, -std::numeric_limits<double>::infinity());
+    for (Index column = 0; column < side; ++column)
+      if (row - column > seen.behind || column - row > seen.ahead)
+        bias->set_flat(row * side + column, -std::numeric_limits<double>::infinity());
   return bias;
 }
 
@@ -303,7 +306,7 @@ Picture training_picture(const WatchedRun& run, const TrainingPoint& point, cons
       {{picture_width - margin, margin + 12}, place, FontFace::mono, 14, colors.ink, TextAnchor::end});
   draw_curve(picture, run, point.step, top, colors);
   const Index tokens = point.maps.front()->shape().size(2);
-  const TensorPtr bias = model.causal ? blocked_above_diagonal(tokens) : nullptr;
+  const TensorPtr bias = hidden_from_tokens(model, tokens);
   for (Index layer = 0; layer < model.layers; ++layer)
     for (Index row = 0; row < rows; ++row) {
       for (Index head = row * per_row; head < std::min(model.heads, (row + 1) * per_row); ++head) {

@@ -57,8 +57,8 @@ std::optional<Habit> strongest_habit(const TrainedHabits& now, const TrainedHabi
 // "1.2": layer and head.
 std::string trained_head_name(Index layer, Index head);
 
-// (side,side): −inf where a causal mask blocks, what HeatmapSpec::mask takes.
-TensorPtr blocked_above_diagonal(Index side);
+// (side,side): −inf where a token does not see another, what HeatmapSpec::mask takes; null: it sees all.
+TensorPtr hidden_from_tokens(const TrainModelConfig& model, Index side);
 
 // One moment of it. `point` is one of run.past; `title` stands above.
 Picture training_picture(const WatchedRun& run, const TrainingPoint& point, const std::string& title,

@@ -132,10 +132,13 @@ HeatmapSpec spec_of(const TensorPtr& maps, Index head, const TensorPtr& bias, Th
   return spec;
 }
 
-std::string cell_words(const LiveTraining& training, const HeatmapSpec& spec, Index row, Index column) {
+std::string cell_words(const LiveTraining& training, const TrainModelConfig& model, const HeatmapSpec& spec,
+                       Index row, Index column) {
   if (cell_kind(spec, row, column) == CellKind::blocked)
-    return fmt::format("“{}” ({}) does not see “{}” ({}): the causal mask hides what comes later",
-                       token_text(training, row), row, token_text(training, column), column);
+    return fmt::format(
+        "“{}” ({}) does not see “{}” ({}): {}", token_text(training, row), row, token_text(training, column),
+        column,
+        model.causal && column > row ? "the causal mask hides what comes later" : "it is outside the window");
   std::string words = fmt::format("“{}” ({}) looks at “{}” ({}): {:.4f}", token_text(training, row), row,
                                   token_text(training, column), column, spec.values.value(row, column));
   const std::int32_t target = training.targets()[static_cast<std::size_t>(row)];
@@ -203,14 +206,15 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
   const TrainingMaps maps = training_maps({area.x, area.y + used, area.width, area.height - used},
                                           model.layers, model.heads, context.scale);
   const Index side = run.now->maps.front()->shape().size(2);
-  if (!state.maps.causal_bias || state.maps.causal_bias->shape().size(0) != side)
-    state.maps.causal_bias = blocked_above_diagonal(side);
+  TrainingMapsState& drawn = state.maps[run_index];
+  if (const PositionWindow seen = seen_by_token(model); drawn.tokens != side || drawn.seen != seen)
+    drawn = {seen, side, hidden_from_tokens(model, side)};
   std::vector<MapPlace> places;
   for (Index layer = 0; layer < model.layers; ++layer)
     for (Index head = 0; head < model.heads; ++head)
-      places.push_back({layer, head, plane_geometry(maps.plane(layer, head), side, side),
-                        spec_of(run.now->maps[static_cast<std::size_t>(layer)], head,
-                                model.causal ? state.maps.causal_bias : nullptr, context.theme)});
+      places.push_back(
+          {layer, head, plane_geometry(maps.plane(layer, head), side, side),
+           spec_of(run.now->maps[static_cast<std::size_t>(layer)], head, drawn.hidden, context.theme)});
   std::vector<HeatmapPlane> planes;
   for (const MapPlace& place : places)
     planes.push_back({&place.spec, corner(place.plane), far_corner(place.plane)});
@@ -228,7 +232,7 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
     if (item.hovered) {
       paint.outline(place.plane, context.palette.focus, paint.px(1.5f));
       if (const auto cell = place.plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y))
-        state.readout = cell_words(training, place.spec, cell->first, cell->second);
+        state.readout = cell_words(training, model, place.spec, cell->first, cell->second);
     }
     if (item.pressed) pressed = TrainedHead{run_index, place.layer, place.head};
   }

@@ -193,6 +193,12 @@ void draw_part_rows(DraftRows& rows) {
        "Each token sees itself and those before it. Without the mask a model that predicts the next token "
        "can look at it."},
       model.causal);
+  FieldOptions window = within(1, model.longest_sequence);
+  window.derived = "all";
+  rows.optional_integer({"training/setup/sliding_window", "window", "",
+                         "Each token sees fewer places than this before it, and behind it if there is no "
+                         "causal mask. Empty: all."},
+                        model.sliding_window, window);
   rows.flag({"training/setup/scaled", "scale 1/√D", "", "Divides the scores by √D before the softmax."},
             model.scaled);
   rows.flag({"training/setup/qk_norm", "QK-norm", "",

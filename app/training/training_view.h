@@ -3,6 +3,7 @@
 // every step is a place to stand.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -21,9 +22,11 @@ struct TrainedHead {
   Index layer = 0, head = 0;
 };
 
-// What the maps are drawn with, kept from frame to frame.
+// What the maps of one run are drawn with, kept from frame to frame.
 struct TrainingMapsState {
-  TensorPtr causal_bias;  // (T,T): −inf where the causal mask blocks
+  PositionWindow seen;
+  Index tokens = 0;
+  TensorPtr hidden;  // hidden_from_tokens
 };
 
 // A training in a folder of checkpoints, and the step of the one that is shown.
@@ -55,10 +58,10 @@ struct TrainingViewState {
   bool answered = false;  // the answer was there in the last frame
   bool played = false;    // it was training then
   TrainingCurve curve = TrainingCurve::loss;
-  std::optional<Index> target;  // the step that was pointed at and is not computed yet
-  TrainingMapsState maps;
-  TrainingSetupState setup;  // in the place of all below the task, while it is open
-  int below = 0;             // the curve: the heads' maps, or one number
+  std::optional<Index> target;            // the step that was pointed at and is not computed yet
+  std::array<TrainingMapsState, 2> maps;  // of each run
+  TrainingSetupState setup;               // in the place of all below the task, while it is open
+  int below = 0;                          // the curve: the heads' maps, or one number
   UpdateViewState update;
   std::string error;          // why the last task could not begin
   std::size_t saved_run = 0;  // that the file dialog asks a place for

@@ -343,6 +343,11 @@ BUCKETS = torch.tensor([[bucket_of(ahead) for ahead in row] for row in AHEAD.tol
 
 FUTURE = torch.ones(LENGTH, LENGTH, dtype=torch.bool).triu(1)
 #end
+#if window
+
+AT = torch.arange(LENGTH)
+FAR = (AT[:, None] - AT).abs() >= _sliding_window_
+#end
 #if rotary
 
 
@@ -379,6 +384,9 @@ def attention(x, name, factors):
 #end
 #if causal
     scores = scores.masked_fill(FUTURE, -math.inf)
+#end
+#if window
+    scores = scores.masked_fill(FAR, -math.inf)
 #end
 #if sink
     sinks = P[name + "sinks"][:, None, None].expand(*scores.shape[:3], 1)

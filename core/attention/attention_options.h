@@ -162,6 +162,7 @@ struct PositionWindow {
   static constexpr Index unbounded = std::numeric_limits<Index>::max() / 4;
   Index behind = unbounded, ahead = unbounded;
   bool bounds() const { return behind < unbounded || ahead < unbounded; }
+  friend bool operator==(const PositionWindow&, const PositionWindow&) = default;
 };
 
 // By the window alone, and together with the causal mask.

@@ -25,6 +25,7 @@ std::span<const unsigned char> preset_gated();
 std::span<const unsigned char> preset_long_context();
 std::span<const unsigned char> preset_sink();
 std::span<const unsigned char> preset_relative_bias();
+std::span<const unsigned char> preset_window();
 std::span<const unsigned char> preset_past();
 std::span<const unsigned char> preset_indexer();
 std::span<const unsigned char> preset_latent();
@@ -84,7 +85,7 @@ constexpr std::array<Entry, 10> trained_heads{{
 }  // namespace
 
 std::span<const Preset> presets() {
-  static const std::array<Preset, 15> all{{
+  static const std::array<Preset, 16> all{{
       {"welcome",
        "What does “it” stand for?",
        "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
@@ -108,8 +109,7 @@ std::span<const Preset> presets() {
        text(embedded::preset_cross_attention())},
       {"grouped_query", "Grouped queries", "8 query heads share 2 key/value heads, as in Llama and Mistral",
        text(embedded::preset_grouped_query())},
-      {"qk_norm", "Norms of q and k",
-       "QK-norm: each head's rows of q and k normalised, then rotated, as in Qwen3 and Gemma 3",
+      {"qk_norm", "QK-norm", "each head's rows of q and k normalised, then rotated, as in Qwen3 and Gemma 3",
        text(embedded::preset_qk_norm())},
       {"gated", "A gate at the output",
        "each head's numbers times a gate from the token's own row, beside QK-norm and RoPE, as in Qwen3-Next",
@@ -123,6 +123,9 @@ std::span<const Preset> presets() {
       {"relative_bias", "Distances that count",
        "a learned number for each head and distance, added to unscaled scores, as in T5's encoder",
        text(embedded::preset_relative_bias())},
+      {"window", "A window around each token",
+       "each token sees itself and two tokens on each side, as the local layers of ModernBERT see 64",
+       text(embedded::preset_window())},
       {"past", "Tokens in a cache",
        "a KV cache: keys and values of six earlier tokens, here random numbers, come before those of the "
        "text",
@@ -132,9 +135,8 @@ std::span<const Preset> presets() {
        "DeepSeek-V3.2",
        text(embedded::preset_indexer())},
       {"latent", "Keys and values from a latent",
-       "16 numbers for each token, of which all keys and values are made, as in DeepSeek-V3: a cache keeps "
-       "no "
-       "more",
+       "keys and values from 16 numbers for each token, and 4 more that carry the position, as in "
+       "DeepSeek-V3: a cache keeps only these 20",
        text(embedded::preset_latent())},
   }};
   return all;

@@ -88,23 +88,33 @@ Real* of_distances(const Work& work, Real* biases, Index head) {
   return biases ? biases + head * work.bias_step + work.tokens - 1 : nullptr;
 }
 
-// map[s][t] becomes the softmax over s of map[s][t] + biases[t − s], without the keys s > t if it is causal.
+// map[s][t] becomes the softmax over s of map[s][t] + biases[t − s], of the keys s that query t sees.
 // With a sink, each query has one more score, whose weight goes to sink_shares[t].
 void softmax_over_keys(const Work& work, const Real* biases, const Real* sink, Real* sink_shares, Rows map) {
   for (Index t = 0; t < map.cols(); t += train_padding) {
     auto columns = map.middleCols<train_padding>(t).array();
-    const Index keys = work.causal ? std::min(work.tokens, t + train_padding) : work.tokens;
-    columns.bottomRows(work.tokens - keys) = 0;
-    auto scores = columns.topRows(keys);
+    // The keys that any of these queries sees. A query of the padding sees all of them.
+    const Index first = std::max<Index>(0, t - work.seen_behind),
+                end = std::min(work.tokens, t + train_padding + work.seen_ahead), keys = end - first;
+    columns.topRows(first) = 0;
+    columns.bottomRows(work.tokens - end) = 0;
+    auto scores = columns.middleRows(first, keys);
+    const auto hide = [&](Index s, Real value) {
+      const Index key = first + s, queries = std::min(train_padding, work.tokens - t);
+      const Index ahead = std::clamp<Index>(key - work.seen_ahead - t, 0, queries),
+                  behind = std::clamp<Index>(key + work.seen_behind + 1 - t, 0, queries);
+      scores.row(s).head(ahead) = value;
+      scores.row(s).segment(behind, queries - behind) = value;
+    };
     for (Index s = 0; s < keys; ++s) {
-      if (biases) scores.row(s) += Eigen::Map<const Queries>(biases + t - s);
-      if (work.causal && s > t) scores.row(s).head(s - t) = -Eigen::NumTraits<Real>::infinity();
+      if (biases) scores.row(s) += Eigen::Map<const Queries>(biases + t - first - s);
+      hide(s, -Eigen::NumTraits<Real>::infinity());
     }
     Queries most = scores.colwise().maxCoeff();
     if (sink) most = most.max(*sink);
     for (Index s = 0; s < keys; ++s) {
       scores.row(s) = exponential(scores.row(s) - most);
-      if (work.causal && s > t) scores.row(s).head(s - t) = 0;  // which Eigen's e^−∞ is not
+      hide(s, 0);  // which Eigen's e^−∞ is not
     }
     Queries sum = scores.colwise().sum();
     if (sink) {

@@ -56,7 +56,9 @@ void set_sizes(const TrainModelConfig& config, Index length, ChunkWork<T>& work)
   work.tokens = length;
   work.norms = config.norms;
   work.relu = config.activation == TrainActivation::relu;
-  work.causal = config.causal;
+  const PositionWindow seen = seen_by_token(config);
+  work.seen_behind = seen.behind;
+  work.seen_ahead = seen.ahead;
   work.qk_norm = config.qk_norm;
   work.sink = config.sink;
   work.output_gate = config.output_gate;

@@ -91,7 +91,8 @@ struct ChunkWork {
 
   Index layers, width, heads, kv_heads, head_width, hidden, vocabulary;
   Index width_step, in_step, heads_step, hidden_step, wide_step, vocabulary_step, token_step, bias_step;
-  bool norms, relu, causal, qk_norm, sink, output_gate;
+  Index seen_behind, seen_ahead;  // how many places before and behind it a token sees
+  bool norms, relu, qk_norm, sink, output_gate;
   T scale;
   const T* sinusoids;        // (T,E), or null
   const T *cosines, *sines;  // (T,D/2), or null: nothing is rotated

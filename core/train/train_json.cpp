@@ -89,6 +89,7 @@ void visit_model(Visitor& visit, Config& config) {
   visit("layer_norm", config.norms);
   visit("position_embedding_type", config.positions, positions_words);
   visit("is_causal", config.causal);
+  visit("sliding_window", config.sliding_window);
   visit("scale_attn_weights", config.scaled);
   visit("qk_norm", config.qk_norm);
   visit("sink", config.sink);

@@ -117,6 +117,8 @@ void check_train_model(const TrainModelConfig& config) {
   check_between("layers", config.layers, 1, 4);
   check_between("width", config.width, 16, 128);
   check_head_sizes(config);
+  if (config.sliding_window)
+    check_between("sliding_window", *config.sliding_window, 1, config.longest_sequence);
   if (config.feed_forward_width) check_between("feed_forward_width", *config.feed_forward_width, 1, 1024);
   if (config.positions == TrainPositions::sinusoidal && config.width % 2 != 0)
     refuse_setting("positions",
@@ -138,6 +140,13 @@ Index feed_forward_width_of(const TrainModelConfig& config) {
 
 Index in_rows_of(const TrainModelConfig& config) {
   return (config.heads + 2 * config.kv_heads) * head_width_of(config);
+}
+
+PositionWindow seen_by_token(const TrainModelConfig& config) {
+  PositionOptions options;
+  options.is_causal = config.causal;
+  options.sliding_window = config.sliding_window;
+  return seen_by_position(options);
 }
 
 RelativeBias relative_bias_of(const TrainModelConfig& config) {

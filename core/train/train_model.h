@@ -47,7 +47,8 @@ struct TrainModelConfig {
   bool norms = true;  // LayerNorm, ε = 1e-5
   TrainPositions positions = TrainPositions::learned;
   bool causal = true;
-  bool scaled = true;  // scores · 1/√D; false: · 1
+  std::optional<Index> sliding_window;  // 1 … T: a token sees fewer places before and behind it; null: all
+  bool scaled = true;                   // scores · 1/√D; false: · 1
   bool qk_norm =
       false;  // each head's rows of q and k over the root of their mean square, without weights, ε = 1e-6
   bool sink = false;         // a learned logit a head, a score of each query whose weight is dropped
@@ -72,6 +73,7 @@ void check_train_model(const TrainModelConfig& config);
 Index head_width_of(const TrainModelConfig& config);            // D
 Index feed_forward_width_of(const TrainModelConfig& config);    // F; 0 without feed-forward
 Index in_rows_of(const TrainModelConfig& config);               // H·D + 2·G·D, the rows of in_proj_weight
+PositionWindow seen_by_token(const TrainModelConfig& config);   // in every layer
 RelativeBias relative_bias_of(const TrainModelConfig& config);  // 32 buckets up to a distance of 128, as T5's
 
 // What a parameter is, for those who look for one without its name.

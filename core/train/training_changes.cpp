@@ -10,88 +10,7 @@ namespace headwise {
 namespace {
 
 constexpr double dropout_of_change = 0.2, times_learning_rate = 30.0;
-
-constexpr std::array change_entries{
-    TrainingChangeEntry{
-        TrainingChange::one_wide_head, "heads", "one-wide-head", "one wide head", "with one wide head",
-        "One head as wide as all heads together has as many parameters. Does it learn the same?"},
-    TrainingChangeEntry{TrainingChange::half_the_heads, "heads", "half-the-heads", "half the heads",
-                        "with half the heads",
-                        "Half as many heads, each as wide as before. How many does the task need?"},
-    TrainingChangeEntry{
-        TrainingChange::one_head, "heads", "one-head", "one head", "with one head",
-        "A single head in each layer, as wide as one was before. What can one attention map do alone?"},
-    TrainingChangeEntry{TrainingChange::frozen_head, "heads", "frozen-head", "one head frozen",
-                        "with one head frozen",
-                        "Head 0 of layer 0 stays as it began. Do the other heads take over its work?"},
-    TrainingChangeEntry{TrainingChange::equal_heads, "heads", "equal-heads", "heads begin equal",
-                        "with heads that begin equal",
-                        "Every head begins with the same numbers. What could make them differ?"},
-    TrainingChangeEntry{TrainingChange::equal_but_output, "heads", "equal-but-output", "equal except W_O",
-                        "with heads that begin equal except for W_O",
-                        "Every head begins with the same W_Q, W_K and W_V, and random columns of W_O. Is "
-                        "that enough to make the heads differ?"},
-    TrainingChangeEntry{TrainingChange::grouped_keys, "keys and values", "grouped-keys", "grouped keys (H/2)",
-                        "with grouped keys",
-                        "Two query heads share each key and value head; Llama 3 has such groups too. What "
-                        "does the smaller cache cost?"},
-    TrainingChangeEntry{TrainingChange::one_key_head, "keys and values", "one-key-head", "one key head (MQA)",
-                        "with one key head",
-                        "All heads share one key and value head. Can they still look for different things?"},
-    TrainingChangeEntry{TrainingChange::no_scale, "scores and weights", "no-scale", "without 1/√D",
-                        "without 1/√D",
-                        "Without the division the scores are √D times as large. Does the softmax get stuck?"},
-    TrainingChangeEntry{TrainingChange::qk_norm, "scores and weights", "qk-norm", "QK-norm", "with QK-norm",
-                        "Each head's rows of q and k are brought to one length. Is anything lost?"},
-    TrainingChangeEntry{TrainingChange::qk_norm_high_learning_rate, "scores and weights",
-                        "qk-norm-high-learning-rate", "QK-norm, rate × 30",
-                        "with QK-norm and 30 times the learning rate",
-                        "Long steps make q and k longer, and scores with them. Held to one length, does the "
-                        "model learn where “learning rate × 30” alone does not?"},
-    TrainingChangeEntry{TrainingChange::sink, "scores and weights", "sink", "sink", "with a sink",
-                        "Each head may put weight on one more score, to which no value belongs, as in "
-                        "gpt-oss. Do heads learn to rest there, and no longer on the first token?"},
-    TrainingChangeEntry{
-        TrainingChange::no_causal_mask, "scores and weights", "no-causal-mask", "no causal mask",
-        "without the causal mask",
-        "Every token also sees what follows it. What does the model learn if it can read the answer?"},
-    TrainingChangeEntry{TrainingChange::dropout, "scores and weights", "dropout", "dropout 0.2",
-                        "with dropout 0.2",
-                        "In every step a fifth of the attention weights are dropped. Does that disturb a "
-                        "head that needs one token?"},
-    TrainingChangeEntry{TrainingChange::output_gate, "output", "output-gate", "output gate",
-                        "with an output gate",
-                        "Each number of a head is multiplied by a gate between 0 and 1, which the token "
-                        "itself chooses, as in Qwen3-Next. Which heads does it close, and where?"},
-    TrainingChangeEntry{TrainingChange::no_out_projection, "output", "no-out-projection", "without W_O",
-                        "without W_O",
-                        "Each head writes into columns of its own, which no matrix mixes. Is W_O needed?"},
-    TrainingChangeEntry{
-        TrainingChange::no_positions, "positions", "no-positions", "no positions", "without positions",
-        "Attention sees a set of tokens, not their order. Can the causal mask replace positions?"},
-    TrainingChangeEntry{
-        TrainingChange::learned_positions, "positions", "learned-positions", "learned positions",
-        "with learned positions",
-        "A learned vector is added for each position, as in GPT-2. Is it learned fast enough?"},
-    TrainingChangeEntry{TrainingChange::sinusoidal_positions, "positions", "sinusoidal-positions",
-                        "sinusoidal positions", "with sinusoidal positions",
-                        "Fixed waves are added, as in “Attention Is All You Need”. Are they easier to use "
-                        "than learned ones?"},
-    TrainingChangeEntry{TrainingChange::rotary_positions, "positions", "rotary-positions", "rotary positions",
-                        "with rotary positions",
-                        "Queries and keys are rotated, so that scores depend on distances. Is “one token "
-                        "back” found sooner?"},
-    TrainingChangeEntry{TrainingChange::alibi_positions, "positions", "alibi-positions", "ALiBi positions",
-                        "with ALiBi positions",
-                        "Scores fall with distance, with a different slope in each head. Which heads see "
-                        "near, and which see far?"},
-    TrainingChangeEntry{TrainingChange::relative_bias, "positions", "relative-bias", "relative bias",
-                        "with a relative bias",
-                        "Each head learns a number for each distance, which is added to its scores, as in "
-                        "T5. Which distances do the heads prefer?"},
-    TrainingChangeEntry{TrainingChange::high_learning_rate, "optimiser", "high-learning-rate",
-                        "learning rate × 30", "with 30 times the learning rate",
-                        "Steps that are 30 times as long. What does too high a learning rate look like?"}};
+constexpr Index window_of_change = 4;
 
 void set_heads(TrainModelConfig& model, Index heads, Index head_width) {
   model.kv_heads = heads;
@@ -102,84 +21,173 @@ void set_heads(TrainModelConfig& model, Index heads, Index head_width) {
     model.head_width = head_width;
 }
 
-// False where the change does not apply.
-bool apply_change(TrainModelConfig& model, OptimiserConfig& optimiser, TrainingChange change) {
-  const Index head_width = head_width_of(model);
-  const bool each_its_keys = model.kv_heads == model.heads;
-  switch (change) {
-    case TrainingChange::one_wide_head:
-      if (!each_its_keys || model.heads == 1) return false;  // grouped heads have fewer parameters
-      set_heads(model, 1, model.heads * head_width);
-      return true;
-    case TrainingChange::half_the_heads:
-      if (!each_its_keys || model.heads < 4 || model.heads % 2 != 0) return false;
-      set_heads(model, model.heads / 2, head_width);
-      return true;
-    case TrainingChange::one_head:
-      if (!each_its_keys || model.heads == 1) return false;
-      set_heads(model, 1, head_width);
-      return true;
-    case TrainingChange::frozen_head:
-      if (std::ranges::count(model.frozen_heads, FrozenHead{0, 0}) > 0) return false;
-      model.frozen_heads.push_back({0, 0});
-      return true;
-    case TrainingChange::equal_heads:
-      model.heads_begin_equal = model.equal_out_projection = true;
-      return model.heads > 1;
-    case TrainingChange::equal_but_output:
-      model.heads_begin_equal = true;
-      model.equal_out_projection = false;
-      return model.heads > 1 && model.out_projection;
-    case TrainingChange::grouped_keys:
-      if (!each_its_keys || model.heads < 4 || model.heads % 2 != 0) return false;
-      model.kv_heads = model.heads / 2;
-      return true;
-    case TrainingChange::one_key_head:
-      model.kv_heads = 1;
-      return true;
-    case TrainingChange::no_scale:
-      model.scaled = false;
-      return true;
-    case TrainingChange::qk_norm:
-      model.qk_norm = true;
-      return true;
-    case TrainingChange::qk_norm_high_learning_rate:
-      model.qk_norm = true;
-      optimiser.learning_rate *= times_learning_rate;
-      return true;
-    case TrainingChange::sink:
-      model.sink = true;
-      return true;
-    case TrainingChange::output_gate:
-      model.output_gate = true;
-      return true;
-    case TrainingChange::no_out_projection:
-      model.out_projection = false;
-      return true;
-    case TrainingChange::no_positions:
-    case TrainingChange::learned_positions:
-    case TrainingChange::sinusoidal_positions:
-    case TrainingChange::rotary_positions:
-    case TrainingChange::alibi_positions:
-    case TrainingChange::relative_bias:  // in the order of TrainPositions
-      static_assert(static_cast<int>(TrainingChange::relative_bias) -
-                        static_cast<int>(TrainingChange::no_positions) ==
-                    static_cast<int>(TrainPositions::relative_bias));
-      model.positions = static_cast<TrainPositions>(static_cast<int>(change) -
-                                                    static_cast<int>(TrainingChange::no_positions));
-      return true;
-    case TrainingChange::no_causal_mask:
-      model.causal = false;
-      return true;
-    case TrainingChange::dropout:
-      model.dropout = dropout_of_change;
-      return true;
-    case TrainingChange::high_learning_rate:
-      optimiser.learning_rate *= times_learning_rate;
-      return true;
-  }
-  return false;
+// The changes that set one value of the model.
+template <auto member, auto value>
+bool set(TrainingSettings& settings) {
+  settings.model.*member = value;
+  return true;
 }
+
+bool each_its_keys(const TrainModelConfig& model) {
+  return model.kv_heads == model.heads;
+}
+
+bool has_pairs_of_heads(const TrainModelConfig& model) {
+  return model.heads >= 4 && model.heads % 2 == 0;
+}
+
+constexpr std::array change_entries{
+    TrainingChangeEntry{
+        TrainingChange::one_wide_head, "heads", "one-wide-head", "one wide head", "with one wide head",
+        "One head as wide as all heads together has as many parameters. Does it learn the same?",
+        [](TrainingSettings& settings) {
+          TrainModelConfig& model = settings.model;
+          if (!each_its_keys(model) || model.heads == 1) return false;  // grouped heads have fewer parameters
+          set_heads(model, 1, model.heads * head_width_of(model));
+          return true;
+        }},
+    TrainingChangeEntry{TrainingChange::half_the_heads, "heads", "half-the-heads", "half the heads",
+                        "with half the heads",
+                        "Half as many heads, each as wide as before. How many does the task need?",
+                        [](TrainingSettings& settings) {
+                          TrainModelConfig& model = settings.model;
+                          if (!each_its_keys(model) || !has_pairs_of_heads(model)) return false;
+                          set_heads(model, model.heads / 2, head_width_of(model));
+                          return true;
+                        }},
+    TrainingChangeEntry{
+        TrainingChange::one_head, "heads", "one-head", "one head", "with one head",
+        "A single head in each layer, as wide as one was before. What can one attention map do alone?",
+        [](TrainingSettings& settings) {
+          TrainModelConfig& model = settings.model;
+          if (!each_its_keys(model) || model.heads == 1) return false;
+          set_heads(model, 1, head_width_of(model));
+          return true;
+        }},
+    TrainingChangeEntry{TrainingChange::frozen_head, "heads", "frozen-head", "one head frozen",
+                        "with one head frozen",
+                        "Head 0 of layer 0 stays as it began. Do the other heads take over its work?",
+                        [](TrainingSettings& settings) {
+                          std::vector<FrozenHead>& frozen = settings.model.frozen_heads;
+                          if (std::ranges::count(frozen, FrozenHead{0, 0}) > 0) return false;
+                          frozen.push_back({0, 0});
+                          return true;
+                        }},
+    TrainingChangeEntry{TrainingChange::equal_heads, "heads", "equal-heads", "heads begin equal",
+                        "with heads that begin equal",
+                        "Every head begins with the same numbers. What could make them differ?",
+                        [](TrainingSettings& settings) {
+                          settings.model.heads_begin_equal = settings.model.equal_out_projection = true;
+                          return settings.model.heads > 1;
+                        }},
+    TrainingChangeEntry{TrainingChange::equal_but_output, "heads", "equal-but-output", "equal except W_O",
+                        "with heads that begin equal except for W_O",
+                        "Every head begins with the same W_Q, W_K and W_V, and random columns of W_O. Is "
+                        "that enough to make the heads differ?",
+                        [](TrainingSettings& settings) {
+                          settings.model.heads_begin_equal = true;
+                          settings.model.equal_out_projection = false;
+                          return settings.model.heads > 1 && settings.model.out_projection;
+                        }},
+    TrainingChangeEntry{TrainingChange::grouped_keys, "keys and values", "grouped-keys", "grouped keys (H/2)",
+                        "with grouped keys",
+                        "Two query heads share each key and value head; Llama 3 has such groups too. What "
+                        "does the smaller cache cost?",
+                        [](TrainingSettings& settings) {
+                          TrainModelConfig& model = settings.model;
+                          if (!each_its_keys(model) || !has_pairs_of_heads(model)) return false;
+                          model.kv_heads = model.heads / 2;
+                          return true;
+                        }},
+    TrainingChangeEntry{TrainingChange::one_key_head, "keys and values", "one-key-head", "one key head (MQA)",
+                        "with one key head",
+                        "All heads share one key and value head. Can they still look for different things?",
+                        set<&TrainModelConfig::kv_heads, Index{1}>},
+    TrainingChangeEntry{TrainingChange::no_scale, "scores and weights", "no-scale", "without 1/√D",
+                        "without 1/√D",
+                        "Without the division the scores are √D times as large. Does the softmax get stuck?",
+                        set<&TrainModelConfig::scaled, false>},
+    TrainingChangeEntry{TrainingChange::qk_norm, "scores and weights", "qk-norm", "QK-norm", "with QK-norm",
+                        "Each head's rows of q and k get the same length. Is anything lost?",
+                        set<&TrainModelConfig::qk_norm, true>},
+    TrainingChangeEntry{
+        TrainingChange::qk_norm_high_learning_rate, "scores and weights", "qk-norm-high-learning-rate",
+        "QK-norm, rate × 30", "with QK-norm and 30 times the learning rate",
+        "Long steps make q and k longer, and scores with them. If their length is fixed, does the "
+        "model learn where “learning rate × 30” alone does not?",
+        [](TrainingSettings& settings) {
+          settings.model.qk_norm = true;
+          settings.optimiser.learning_rate *= times_learning_rate;
+          return true;
+        }},
+    TrainingChangeEntry{TrainingChange::sink, "scores and weights", "sink", "sink", "with a sink",
+                        "Each head may put weight on one more score, to which no value belongs, as in "
+                        "gpt-oss. Do heads learn to rest there, and no longer on the first token?",
+                        set<&TrainModelConfig::sink, true>},
+    TrainingChangeEntry{
+        TrainingChange::no_causal_mask, "scores and weights", "no-causal-mask", "no causal mask",
+        "without the causal mask",
+        "Every token also sees what follows it. What does the model learn if it can read the answer?",
+        set<&TrainModelConfig::causal, false>},
+    TrainingChangeEntry{TrainingChange::sliding_window, "scores and weights", "sliding-window", "window of 4",
+                        "with a window of 4",
+                        "Each token sees itself and three tokens before it; in the local layers of Gemma 3, "
+                        "1,023. Can a second layer pass on what stands "
+                        "further back?",
+                        [](TrainingSettings& settings) {
+                          settings.model.sliding_window = window_of_change;
+                          return settings.model.longest_sequence > window_of_change;
+                        }},
+    TrainingChangeEntry{TrainingChange::dropout, "scores and weights", "dropout", "dropout 0.2",
+                        "with dropout 0.2",
+                        "In every step a fifth of the attention weights are dropped. Does that disturb a "
+                        "head that needs one token?",
+                        set<&TrainModelConfig::dropout, dropout_of_change>},
+    TrainingChangeEntry{TrainingChange::output_gate, "output", "output-gate", "output gate",
+                        "with an output gate",
+                        "Each number of a head is multiplied by a gate between 0 and 1, which the token "
+                        "itself chooses, as in Qwen3-Next. Which heads does it close, and where?",
+                        set<&TrainModelConfig::output_gate, true>},
+    TrainingChangeEntry{TrainingChange::no_out_projection, "output", "no-out-projection", "without W_O",
+                        "without W_O",
+                        "Each head writes into columns of its own, which no matrix mixes. Is W_O needed?",
+                        set<&TrainModelConfig::out_projection, false>},
+    TrainingChangeEntry{
+        TrainingChange::no_positions, "positions", "no-positions", "no positions", "without positions",
+        "Attention sees a set of tokens, not their order. Can the causal mask replace positions?",
+        set<&TrainModelConfig::positions, TrainPositions::none>},
+    TrainingChangeEntry{
+        TrainingChange::learned_positions, "positions", "learned-positions", "learned positions",
+        "with learned positions",
+        "A learned vector is added for each position, as in GPT-2. Is it learned fast enough?",
+        set<&TrainModelConfig::positions, TrainPositions::learned>},
+    TrainingChangeEntry{TrainingChange::sinusoidal_positions, "positions", "sinusoidal-positions",
+                        "sinusoidal positions", "with sinusoidal positions",
+                        "Fixed waves are added, as in “Attention Is All You Need”. Are they easier to use "
+                        "than learned ones?",
+                        set<&TrainModelConfig::positions, TrainPositions::sinusoidal>},
+    TrainingChangeEntry{TrainingChange::rotary_positions, "positions", "rotary-positions", "rotary positions",
+                        "with rotary positions",
+                        "Queries and keys are rotated, so that scores depend on distances. Is “one token "
+                        "back” found sooner?",
+                        set<&TrainModelConfig::positions, TrainPositions::rotary>},
+    TrainingChangeEntry{TrainingChange::alibi_positions, "positions", "alibi-positions", "ALiBi positions",
+                        "with ALiBi positions",
+                        "Scores fall with distance, with a different slope in each head. Which heads see "
+                        "near, and which see far?",
+                        set<&TrainModelConfig::positions, TrainPositions::alibi>},
+    TrainingChangeEntry{TrainingChange::relative_bias, "positions", "relative-bias", "relative bias",
+                        "with a relative bias",
+                        "Each head learns a number for each distance, which is added to its scores, as in "
+                        "T5. Which distances do the heads prefer?",
+                        set<&TrainModelConfig::positions, TrainPositions::relative_bias>},
+    TrainingChangeEntry{TrainingChange::high_learning_rate, "optimiser", "high-learning-rate",
+                        "learning rate × 30", "with 30 times the learning rate",
+                        "Steps that are 30 times as long. What does too high a learning rate look like?",
+                        [](TrainingSettings& settings) {
+                          settings.optimiser.learning_rate *= times_learning_rate;
+                          return true;
+                        }}};
 
 }  // namespace
 
@@ -202,7 +210,7 @@ TrainingChange training_change_named(const std::string& option, const std::strin
 
 std::optional<TrainingSettings> changed_settings(const TrainingSettings& settings, TrainingChange change) {
   TrainingSettings changed = settings;
-  if (!apply_change(changed.model, changed.optimiser, change) || changed == settings) return std::nullopt;
+  if (!training_change_entry(change).apply(changed) || changed == settings) return std::nullopt;
   try {
     check_train_model(changed.model);
     check_optimiser(changed.optimiser);

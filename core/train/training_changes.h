@@ -25,7 +25,8 @@ enum class TrainingChange {
   qk_norm_high_learning_rate,  // with both
   sink,
   no_causal_mask,
-  dropout,  // p = 0.2
+  sliding_window,  // of 4 tokens
+  dropout,         // p = 0.2
   output_gate,
   no_out_projection,  // without W_O
   no_positions,
@@ -44,6 +45,7 @@ struct TrainingChangeEntry {
   std::string_view label;     // "one wide head", for a button
   std::string_view with;      // "with one wide head", in a sentence
   std::string_view question;  // why one would try it, one or two sentences
+  bool (*apply)(TrainingSettings& settings);  // makes it; false where it does not apply
 };
 // In the order of a menu, which is that of the enumerators.
 std::span<const TrainingChangeEntry> training_change_entries();

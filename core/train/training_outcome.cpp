@@ -51,17 +51,18 @@ std::vector<HeadBias> biases_of_heads(const TrainModelConfig& model, std::span<c
   std::vector<HeadBias> biases;
   const RelativeBias bias = relative_bias_of(model);
   for (Index head = 0; head < model.heads; ++head) {
-    const Index first = model.causal ? 0 : 1 - length, count = length - first;
+    const PositionWindow seen = seen_by_token(model);
+    const Index first = -std::min(seen.ahead, length - 1), end = std::min(seen.behind, length - 1) + 1;
     double sum = 0.0, largest = -HUGE_VAL;
     HeadBias of;
-    for (Index distance = first; distance < length; ++distance) {
+    for (Index distance = first; distance < end; ++distance) {
       const auto at = static_cast<std::size_t>(relative_bucket(bias, -distance) * model.heads + head);
       const auto value = static_cast<double>(table[at]);
       sum += value;
       if (value > largest) of.distance = distance;
       largest = std::max(largest, value);
     }
-    of.above = largest - sum / static_cast<double>(count);
+    of.above = largest - sum / static_cast<double>(end - first);
     biases.push_back(of);
   }
   return biases;

@@ -192,6 +192,7 @@ void add_model(Values& values, const TrainModelConfig& config) {
                           {"relative_bias", config.positions == TrainPositions::relative_bias},
                           {"grouped", config.kv_heads < config.heads},
                           {"causal", config.causal},
+                          {"window", config.sliding_window.has_value()},
                           {"scaled", config.scaled},
                           {"qk_norm", config.qk_norm},
                           {"sink", config.sink},
@@ -206,6 +207,7 @@ void add_model(Values& values, const TrainModelConfig& config) {
   values["slopes"] = join(alibi_slopes(config.heads), ", ");
   const RelativeBias bias = relative_bias_of(config);
   add_numbers<Index>(values, {{"buckets", bias.buckets}, {"max_distance", bias.max_distance}});
+  if (config.sliding_window) add_numbers<Index>(values, {{"sliding_window", *config.sliding_window}});
   values["unembedding"] = config.tied ? "embedding.weight" : "unembedding.weight";
   if (config.dropout > 0.0) add_numbers<double>(values, {{"dropout", config.dropout}});
   if (!config.frozen_heads.empty()) values["frozen"] = frozen_text(config);

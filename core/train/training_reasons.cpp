@@ -126,16 +126,18 @@ std::string mean_and_most(const TrainingOutcome& of, std::optional<double> Train
       ++heads;
     }
   const StrongestHead most = strongest(of, {habit, ""});
-  return fmt::format("{:.2f} on average, and most with {:.2f} in head {}",
+  return fmt::format("{:.2f} on average, and the most, {:.2f}, in head {}",
                      sum / static_cast<double>(std::max<std::size_t>(heads, 1)), most.value, most.name());
 }
 
-// What one of a query's scores gets if all are equal, the mean over the queries from `first` on of those that
-// see themselves and, if it is causal, what is before them; `more`: scores that are no key's.
+// What one of a query's scores gets if all are equal, the mean over the queries from `first` on;
+// `more`: scores that are no key's.
 double if_equal(const TrainingOutcome& of, Index first, Index more) {
+  const PositionWindow seen = seen_by_token(of.settings.model);
   double sum = 0.0;
   for (Index query = first; query < of.length; ++query)
-    sum += 1.0 / static_cast<double>((of.settings.model.causal ? query + 1 : of.length) + more);
+    sum += 1.0 / static_cast<double>(std::min(seen.behind, query) + 1 +
+                                     std::min(seen.ahead, of.length - 1 - query) + more);
   return sum / static_cast<double>(std::max<Index>(of.length - first, 1));
 }
 
@@ -154,8 +156,8 @@ Sentences rest(const ComparedRuns& runs) {
   const StrongestHead sink = most(runs.changed, &TrainedHabits::sink);
   Sentences sentences{
       fmt::format(
-          "A head need not spend all of its weight on tokens: its sink takes {}. Beside equal scores it "
-          "takes {:.2f}.",
+          "A head need not spend all of its weight on tokens: its sink takes {}. If all scores and the "
+          "sink were equal, it would take {:.2f}.",
           mean_and_most(runs.changed, &TrainedHabits::sink), begun),
       rests(sink.value, begun) ? fmt::format("Head {} has learned to rest there.", sink.name())
       : sink.value < begun     ? "The heads have learned to leave it: each has something to look at here."
@@ -262,7 +264,7 @@ Sentences learned_distances(const ComparedRuns& runs) {
   sentences.insert(
       sentences.begin(),
       fmt::format(
-          "All layers share the biases. Furthest above its mean over the distances is that of {}. A score "
+          "All layers share the biases. The bias furthest above the head's mean is that of {}. A score "
           "that is {:.2f} larger has {:.1f} times the weight.",
           join(names, ", then "), most, std::exp(most)));
   return sentences;
@@ -294,6 +296,22 @@ Sentences causal_off(const ComparedRuns& runs) {
     sentences.push_back("A part of what it has learned needs the tokens that follow.");
   else
     sentences.push_back("What it has learned hardly needs the tokens that follow.");
+  return sentences;
+}
+
+Sentences nearby(const ComparedRuns& runs) {
+  const TrainModelConfig& model = runs.changed.settings.model;
+  const Index behind = seen_by_token(model).behind, reach = behind * model.layers;
+  Sentences sentences{fmt::format(
+      "In each layer a token sees {} before it. What one layer has gathered, the next one passes on: {} "
+      "reach {} "
+      "back, in sequences of {}.",
+      counted(behind, "token"), model.layers == 1 ? "1 layer can" : fmt::format("{} layers can", model.layers),
+      counted(reach, "place"), counted(runs.changed.length, "token"))};
+  if (reach < runs.changed.length - 1 && runs.learned && !runs.changed_learned)
+    sentences.push_back("Nothing that stands further back can change an answer, however long it trains.");
+  if (runs.learned && runs.changed_learned) sentences.push_back("For this task that is enough.");
+  add_habits(runs, sentences);
   return sentences;
 }
 
@@ -342,17 +360,29 @@ Sentences length_and_rate(const ComparedRuns& runs) {
 }
 
 // In the order of TrainingChange.
-constexpr Sentences (*reasons_of_change[])(const ComparedRuns& runs){wide_head,       fewer_heads,
-                                                                     fewer_heads,     frozen,
-                                                                     equal,           equal,
-                                                                     fewer_keys,      fewer_keys,
-                                                                     scale,           length_of_rows,
-                                                                     length_and_rate, rest,
-                                                                     causal_off,      dropped,
-                                                                     gates,           no_output_matrix,
-                                                                     positions,       positions,
-                                                                     positions,       positions,
-                                                                     positions,       learned_distances,
+constexpr Sentences (*reasons_of_change[])(const ComparedRuns& runs){wide_head,
+                                                                     fewer_heads,
+                                                                     fewer_heads,
+                                                                     frozen,
+                                                                     equal,
+                                                                     equal,
+                                                                     fewer_keys,
+                                                                     fewer_keys,
+                                                                     scale,
+                                                                     length_of_rows,
+                                                                     length_and_rate,
+                                                                     rest,
+                                                                     causal_off,
+                                                                     nearby,
+                                                                     dropped,
+                                                                     gates,
+                                                                     no_output_matrix,
+                                                                     positions,
+                                                                     positions,
+                                                                     positions,
+                                                                     positions,
+                                                                     positions,
+                                                                     learned_distances,
                                                                      learning_rate};
 static_assert(std::size(reasons_of_change) == static_cast<std::size_t>(TrainingChange::high_learning_rate) + 1);
 

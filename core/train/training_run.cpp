@@ -169,8 +169,9 @@ std::vector<std::vector<TrainedHabits>> TrainingRun<T>::habits(std::optional<Ind
     for (std::size_t i = 0; i < text.size(); ++i) text[i].id = held_out_batch_.tokens[i];
     for (std::size_t layer = 0; layer < layers; ++layer)
       for (std::size_t head = 0; head < heads; ++head) {
-        scores[layer][head].push_back(head_scores(maps[layer], 0, static_cast<Index>(head), text,
-                                                  {.is_causal = settings_.model.causal}));
+        scores[layer][head].push_back(head_scores(
+            maps[layer], 0, static_cast<Index>(head), text,
+            {.is_causal = settings_.model.causal, .sliding_window = settings_.model.sliding_window}));
         const Index cells = std::ssize(text) * std::ssize(text);
         for (Index cell = 0; cell < cells; ++cell)
           kept[layer][head] += maps[layer].flat(static_cast<Index>(head) * cells + cell) /

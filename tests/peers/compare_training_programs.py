@@ -24,7 +24,7 @@ TASKS = ["induction", "previous-token", "reverse", "sort", "it-and-the-noun", "b
 OPTIONS = ["--layers 1", "--layers 4", "--width 20 --heads 2", "--heads 1", "--heads 16", "--kv-heads 2", "--kv-heads 1", "--head-width 6",
            "--no-feed-forward", "--no-norms", "--positions none", "--positions sinusoidal", "--positions rotary",
            "--positions rotary --kv-heads 2", "--positions alibi", "--positions alibi --heads 6 --head-width 4", "--positions alibi --no-causal",
-           "--no-causal", "--no-scale", "--qk-norm", "--qk-norm --positions rotary --kv-heads 2", "--sink", "--sink --kv-heads 2 --no-causal", "--output-gate",
+           "--no-causal", "--sliding-window 3", "--sliding-window 2 --no-causal --sink", "--no-scale", "--qk-norm", "--qk-norm --positions rotary --kv-heads 2", "--sink", "--sink --kv-heads 2 --no-causal", "--output-gate",
            "--output-gate --no-out-projection", "--output-gate --kv-heads 2 --head-width 6 --sink", "--positions relative_bias",
            "--positions relative_bias --no-causal --kv-heads 2", "--positions relative_bias --no-scale --heads-begin-equal --output-gate",
            "--positions relative_bias --freeze 0.1,1.1 --sink --output-gate", "--no-out-projection", "--tied", "--dropout 0.3", "--dropout 0.2 --kv-heads 2 --no-causal",

@@ -56,6 +56,13 @@ def relative_buckets(ahead, causal, buckets=32, furthest=128):
     return first + torch.where(distance < exact, distance, further)
 
 
+def hidden(c, length):
+    """True where a query does not see a key."""
+    before = torch.arange(length)[:, None] - torch.arange(length)
+    window = c["sliding_window"] or length
+    return (before.abs() >= window) | (before < 0 if c["is_causal"] else torch.tensor(False))
+
+
 def attention(c, p, x, factors, table):
     """self_attn of a block: nn.MultiheadAttention where it has the option, and what surrounds it."""
     batch, length, width = x.shape
@@ -65,7 +72,7 @@ def attention(c, p, x, factors, table):
     plain &= not c["qk_norm"] and c["position_embedding_type"] not in ("rotary", "alibi", "relative_bias") and factors is None
     plain &= not c["sink"] and not c["output_gate"]
     if plain:
-        mask = torch.ones(length, length, dtype=torch.bool).triu(1) if c["is_causal"] else None
+        mask = hidden(c, length)
         layer = torch.nn.MultiheadAttention(width, heads, batch_first=True, dtype=torch.float64)
         return torch.func.functional_call(layer, p, (x, x, x), {"attn_mask": mask, "need_weights": False})[0]
     q, k, v = F.linear(x, p["in_proj_weight"], p["in_proj_bias"]).split([n * head_width for n in (heads, groups, groups)], -1)
@@ -84,8 +91,7 @@ def attention(c, p, x, factors, table):
     if table is not None:
         ahead = torch.arange(length) - torch.arange(length)[:, None]
         scores = scores + table[relative_buckets(ahead, c["is_causal"])].permute(2, 0, 1)
-    if c["is_causal"]:
-        scores = scores.masked_fill(torch.ones(length, length, dtype=torch.bool).triu(1), -math.inf)
+    scores = scores.masked_fill(hidden(c, length), -math.inf)
     if c["sink"]:
         scores = torch.cat([scores, p["sinks"].reshape(1, -1, 1, 1).expand(batch, -1, length, 1)], -1)
     weights = scores.softmax(-1)[..., :length]

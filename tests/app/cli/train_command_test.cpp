@@ -159,6 +159,7 @@ TEST_CASE("every option of train changes the settings that a checkpoint keeps") 
   changed({"--positions", "relative_bias"},
           [](TrainingSettings& s) { s.model.positions = TrainPositions::relative_bias; });
   changed({"--sink"}, [](TrainingSettings& s) { s.model.sink = true; });
+  changed({"--sliding-window", "3"}, [](TrainingSettings& s) { s.model.sliding_window = 3; });
   changed({"--output-gate"}, [](TrainingSettings& s) { s.model.output_gate = true; });
   changed({"--qk-norm"}, [](TrainingSettings& s) { s.model.qk_norm = true; });
   changed({"--tied"}, [](TrainingSettings& s) { s.model.tied = true; });

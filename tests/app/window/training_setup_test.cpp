@@ -40,6 +40,7 @@ TEST_CASE("a training is set up in the window, and begins at step 0, paused") {
   bench.ui->click("training/setup/causal/off").click("training/setup/tied/tied");
   bench.ui->click("training/setup/sink/on").click("training/setup/output_gate/on");
   bench.ui->click("training/setup/beginning/equal but W_O").click("training/setup/optimiser/momentum");
+  type_into(bench, "training/setup/sliding_window", "5");
   type_into(bench, "training/setup/learning_rate", "0.25");
   type_into(bench, "training/setup/clip", "");
   type_into(bench, "training/setup/cosine", "300");
@@ -62,6 +63,7 @@ TEST_CASE("a training is set up in the window, and begins at step 0, paused") {
   wanted.model.feed_forward = false;
   wanted.model.positions = TrainPositions::rotary;
   wanted.model.causal = false;
+  wanted.model.sliding_window = 5;
   wanted.model.tied = wanted.model.sink = wanted.model.output_gate = true;
   wanted.model.heads_begin_equal = true;
   wanted.model.equal_out_projection = false;

@@ -257,6 +257,7 @@ std::vector<Scenario> scenarios() {
     padded.mask.valid_lens = std::vector<std::vector<std::int64_t>>{{2}, {1}};
     padded.mask.is_causal = true;
     padded.mask.alibi = true;
+    drop_window(padded.mask);
     padded.mask.sliding_window = 2;
     padded.mask.preset = "padding:1";  // an attn_mask
     if (!plain.mask.is_causal) add(padded);

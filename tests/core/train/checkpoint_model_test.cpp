@@ -61,6 +61,7 @@ std::vector<NamedTrainModel> options_and_combinations() {
     config.layers = 1 + one_of(3);
     config.positions = positions[static_cast<std::size_t>(i) % positions.size()];
     config.causal = one_of(2) == 0;
+    if (one_of(3) == 0) config.sliding_window = 1 + one_of(config.longest_sequence);
     config.scaled = one_of(3) > 0;
     config.qk_norm = one_of(3) == 0;
     config.sink = one_of(3) == 0;

@@ -42,6 +42,20 @@ std::vector<NamedTrainModel> trained_options() {
     c.causal = false;
   });
   add("not causal", [](TrainModelConfig& c) { c.causal = false; });
+  add("a window", [](TrainModelConfig& c) { c.sliding_window = 3; });
+  add("a window of the token itself", [](TrainModelConfig& c) { c.sliding_window = 1; });
+  add("a window on both sides, relative bias, a sink", [](TrainModelConfig& c) {
+    c.sliding_window = 3;
+    c.causal = false;
+    c.positions = TrainPositions::relative_bias;
+    c.sink = true;
+  });
+  add("a window in a long text, dropout, grouped", [](TrainModelConfig& c) {
+    c.longest_sequence = 40;  // also of keys that a whole block of queries does not see
+    c.sliding_window = 5;
+    c.dropout = 0.3;
+    c.kv_heads = 2;
+  });
   add("without 1/√D", [](TrainModelConfig& c) { c.scaled = false; });
   add("QK-norm", [](TrainModelConfig& c) { c.qk_norm = true; });
   add("QK-norm, rotary, grouped", [](TrainModelConfig& c) {

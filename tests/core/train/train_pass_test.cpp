@@ -41,7 +41,7 @@ double apart(const A& a, const B& b) {
     difference = std::max(difference, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
     size = std::max(size, std::abs(static_cast<double>(b[i])));
   }
-  return difference / size;
+  return size > 0.0 ? difference / size : difference;  // zeros are to be zeros
 }
 
 }  // namespace
@@ -163,6 +163,7 @@ void check_against_reference(const TrainModelConfig& config) {
   inputs.options.num_kv_heads = config.kv_heads;
   inputs.options.head_dim = inputs.options.v_head_dim = 4;
   inputs.options.is_causal = config.causal;
+  inputs.options.sliding_window = config.sliding_window;
   inputs.options.dropout = 0.25;
   inputs.options.dropout_seed = dropout_seeds[0];
   inputs.options.alibi = config.positions == TrainPositions::alibi;
@@ -261,7 +262,10 @@ TEST_CASE("a layer of attention alone agrees with the reference backend, forward
             config.qk_norm = qk_norm;
             config.sink = sink;
             config.output_gate = output_gate;
-            check_against_reference(config);
+            for (const auto& window : {std::optional<Index>{}, {1}, {3}}) {
+              config.sliding_window = window;
+              check_against_reference(config);
+            }
           }
 }
 

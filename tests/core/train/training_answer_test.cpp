@@ -252,18 +252,18 @@ TEST_CASE("of a sink it is told whether heads rest there, and what is left for t
       for (TrainedHabits& head : layer) head.sink = share;
   };
   set_sinks(0.05);
-  says(said(change, before, after), "its sink takes 0.05 on average, and most with 0.05 in head 0.0");
-  says(said(change, before, after), "Beside equal scores it takes 0.10.");  // 1/2 + 1/3 + … + 1/33 over 32
+  says(said(change, before, after), "its sink takes 0.05 on average, and the most, 0.05, in head 0.0");
+  says(said(change, before, after), "If all scores and the sink were equal, it would take 0.10.");  // 1/2 + 1/3 + … + 1/33 over 32
   says(said(change, before, after), "have learned to leave it");
   set_sinks(0.2);
   says(said(change, before, after), "No head has learned to rest there");
   after.habits[1][5].sink = 0.6;
-  says(said(change, before, after), "0.23 on average, and most with 0.60 in head 1.5");
+  says(said(change, before, after), "0.23 on average, and the most, 0.60, in head 1.5");
   says(said(change, before, after), "Head 1.5 has learned to rest there");
   says(said(change, before, after), "no head rests on the first token in this task");
   before.habits[1][5].first_token = 0.9;
   says(said(change, before, after),
-       "0.15 on average, and most with 0.90 in head 1.5 without the change; 0.10 if all scores were equal");
+       "0.15 on average, and the most, 0.90, in head 1.5 without the change; 0.10 if all scores were equal");
   says(said(change, before, after), "No head rests on the first token any more");
   after.habits[1][5].first_token = 0.5;
   says(said(change, before, after), "does so less than before");
@@ -273,6 +273,21 @@ TEST_CASE("of a sink it is told whether heads rest there, and what is left for t
   before.length = after.length = 3;
   before.habits[1][5].first_token = 0.6;
   says(said(change, before, after), "no head rests on the first token in this task");
+}
+
+TEST_CASE("of a window it is told how far back the layers reach together") {
+  const TrainingChange change = TrainingChange::sliding_window;
+  TrainingOutcome after = changed_run(learned_run(90), change);
+  says(said(change, learned_run(100), after),
+       "In each layer a token sees 3 tokens before it. What one layer has gathered, the next one passes on: 2 "
+       "layers can reach 6 places back, in sequences of 32 tokens.");
+  says(said(change, learned_run(100), after), "For this task that is enough.");
+  TrainingOutcome lost = changed_run(lost_run(), change);
+  says(said(change, learned_run(100), lost), "Nothing that stands further back can change an answer");
+  after.settings.model.layers = lost.settings.model.layers = 1;
+  says(said(change, learned_run(100), after), "1 layer can reach 3 places back");
+  lost.length = 4;
+  CHECK(said(change, learned_run(100), lost).find("Nothing that stands further back") == std::string::npos);
 }
 
 TEST_CASE("of an output gate it is told which head it closes, and whether a token silences one") {

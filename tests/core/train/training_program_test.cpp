@@ -30,6 +30,7 @@ TEST_CASE("the program of a run has every parameter, and of the model only what 
     CHECK(has(text, "def rotate") == (option.config.positions == TrainPositions::rotary));
     CHECK(has(text, "ALIBI") == (option.config.positions == TrainPositions::alibi));
     CHECK(has(text, "FUTURE") == option.config.causal);
+    CHECK(has(text, "FAR = ") == option.config.sliding_window.has_value());
     CHECK(has(text, "/ math.sqrt(HEAD_WIDTH)") == option.config.scaled);
     CHECK(has(text, "torch.rsqrt(") == option.config.qk_norm);
     CHECK(has(text, "BUCKETS") == (option.config.positions == TrainPositions::relative_bias));
