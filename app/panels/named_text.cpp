@@ -29,7 +29,7 @@ constexpr struct {
                 {"C", "width of the latent, kv_lora_rank"},
                 {"Cq", "width of a compressed query, q_lora_rank"},
                 {"Dn", "columns of a head without a position"},
-                {"R", "columns of a head that are turned by position"},
+                {"R", "columns of a head that RoPE rotates"},
                 {"kdim", "width of key"},
                 {"vdim", "width of value"}};
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -177,8 +179,38 @@ void draw_rotary_pairs(SetupRows& rows) {
   constexpr std::array<std::string_view, 2> kinds{"halves", "neighbours"};
   if (!rows.choice(setup_row("setup/rotary_pairs"), kinds, pairs)) return;
   rows.scenario().attention.rotary_pairs = static_cast<RotaryPairs>(pairs);
-  rows.edited("setup/rotary_pairs", fmt::format("RoPE turns {}", kinds[static_cast<std::size_t>(pairs)]),
+  rows.edited("setup/rotary_pairs", fmt::format("RoPE rotates {}", kinds[static_cast<std::size_t>(pairs)]),
               false);
+}
+
+// The kinds that need no list of numbers, which only a file gives.
+void draw_rotary_scaling(SetupRows& rows) {
+  AttentionSpec& a = rows.scenario().attention;
+  if (!setup_setting("setup/rotary_scaling").is_there(rows.scenario())) return;
+  constexpr std::array<std::string_view, 6> kinds{"off", "linear", "NTK", "Llama 3", "YaRN", "longrope"};
+  constexpr auto longrope = static_cast<int>(RotaryScalingKind::longrope) + 1;
+  int kind = a.rotary_scaling ? static_cast<int>(a.rotary_scaling->kind) + 1 : 0;
+  const std::span<const std::string_view> shown = std::span(kinds).first(kind == longrope ? 6 : 5);
+  if (rows.choice(setup_row("setup/rotary_scaling"), shown, kind)) {
+    RotaryScaling scaling;
+    scaling.factor = a.rotary_scaling ? a.rotary_scaling->factor : 4.0;
+    scaling.kind = static_cast<RotaryScalingKind>(std::max(kind - 1, 0));
+    // The text is as long as the positions that are reached then.
+    const Index keys = attention_sizes(rows.context().trace.options, rows.context().trace.tensors).keys;
+    if (scaling.kind != RotaryScalingKind::linear)
+      scaling.original_max_position_embeddings =
+          std::ceil(static_cast<double>(keys) / scaling.factor.value_or(4.0));
+    a.rotary_scaling.reset();
+    if (kind > 0) a.rotary_scaling = scaling;
+    rows.edited("setup/rotary_scaling", fmt::format("RoPE scaling {}", kinds[static_cast<std::size_t>(kind)]),
+                false);
+  }
+  if (!a.rotary_scaling) return;
+  RotaryScaling& scaling = *a.rotary_scaling;
+  rows.number(setup_setting("setup/rotary_scaling_factor"), scaling.factor, "", true);
+  if (scaling.kind != RotaryScalingKind::linear)
+    rows.number(setup_setting("setup/rotary_scaling_length"), scaling.original_max_position_embeddings, "",
+                true);
 }
 
 void draw_output_gate(SetupRows& rows) {
@@ -268,7 +300,6 @@ void draw_setup_scale(SetupRows& rows) {
     if (!rotary) return;
     if (a.rotary_base) a.rotary_inverse_frequencies.reset();  // a typed base replaces them
     if (!a.rotary_base) a.rotary_scaling.reset();
-    if (a.rotary_scaling) dim_text(rows.widgets(), "its frequencies are stretched by rotary_scaling");
     if (a.rotary_inverse_frequencies)
       dim_text(rows.widgets(), fmt::format("{} frequencies are given; a base replaces them",
                                            a.rotary_inverse_frequencies->size()));
@@ -276,6 +307,7 @@ void draw_setup_scale(SetupRows& rows) {
   for (const SetupSetting& setting : all_setup_settings()) {
     if (setting.id == "setup/qk_norm") draw_qk_norm(rows);
     if (setting.id == "setup/rotary_pairs") draw_rotary_pairs(rows);
+    if (setting.id == "setup/rotary_scaling") draw_rotary_scaling(rows);
     if (setting.id == "setup/output_gate") draw_output_gate(rows);
     visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
       if constexpr (requires { rows.number(setting, a.*member, ""); })
@@ -292,33 +324,29 @@ void draw_setup_scale(SetupRows& rows) {
 
 void draw_setup_operator(SetupRows& rows) {
   std::optional<OperatorSwitch>& left = rows.state().operator_switch;
-  const bool sdpa = rows.scenario().op == Op::scaled_dot_product_attention;
-  const bool latent = is_latent(rows.scenario().op) || (sdpa && left && is_latent(left->before.op));
-  const std::array<std::string_view, 2> operators{latent ? "MLA" : "MHA", "SDPA"};
+  const Op now = rows.scenario().op;
+  constexpr std::array<std::string_view, 3> operators{"MHA", "SDPA", "MLA"};  // in the order of Op
   std::string what =
-      latent ? "MLA: multi_head_latent_attention, whose keys and values are made of a latent, as in "
-               "DeepSeek-V3. "
-             : "";
-  what +=
       "MHA: multi_head_attention, with its input and output projections (torch.nn.MultiheadAttention). SDPA: "
       "scaled_dot_product_attention alone, on the query, key and value of each head "
-      "(F.scaled_dot_product_attention).";
-  if (sdpa && left) {
-    what += " Switching back to MHA restores its settings.";
-  } else if (const std::vector<std::string> lost = dropped_by_switch(rows.scenario()); !sdpa && !lost.empty()) {
-    what += " SDPA drops " + join(lost, ", ") + "; switching back to MHA restores what it drops.";
+      "(F.scaled_dot_product_attention). MLA: multi_head_latent_attention, whose keys and values are made "
+      "from "
+      "a latent, as in DeepSeek-V3.";
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const Op other = static_cast<Op>(i);
+    const std::vector<std::string> lost = dropped_by_operator(rows.scenario(), other);
+    if (left && left->before.op == other)
+      what += fmt::format(" Switching back to {} restores its settings.", operators[i]);
+    else if (other != now && !lost.empty())
+      what +=
+          fmt::format(" {} drops {}; switching back restores what it drops.", operators[i], join(lost, ", "));
   }
-  int chosen = sdpa ? 1 : 0;
-  if (rows.choice({"setup/op", "operator", "", what}, operators, chosen)) {
-    const Scenario before = rows.scenario();
-    if (chosen == 1) {
-      rows.scenario() = as_scaled_dot_product_attention(before);
-      left = OperatorSwitch{before, rows.scenario()};
-    } else {
-      rows.scenario() = as_multi_head_attention(before, left);
-    }
-    rows.edited("setup/op", std::string(choice_name(rows.scenario().op)), false);
-  }
+  int chosen = static_cast<int>(now);
+  if (!rows.choice({"setup/op", "operator", "", what}, operators, chosen)) return;
+  const Scenario before = rows.scenario();
+  rows.scenario() = with_operator(before, static_cast<Op>(chosen), left);
+  left = OperatorSwitch{before, rows.scenario()};
+  rows.edited("setup/op", std::string(choice_name(rows.scenario().op)), false);
 }
 
 }  // namespace headwise

@@ -58,6 +58,13 @@ constexpr Condition conditions[] = {
      [](const Scenario& scenario) {
        return scenario.attention.rotary_base || scenario.attention.rotary_inverse_frequencies;
      }},
+    {"rotary_base", [](const Scenario& scenario) { return scenario.attention.rotary_base.has_value(); }},
+    {"rotary_scaling", [](const Scenario& scenario) { return scenario.attention.rotary_scaling.has_value(); }},
+    {"trained_length",
+     [](const Scenario& scenario) {
+       const std::optional<RotaryScaling>& scaling = scenario.attention.rotary_scaling;
+       return scaling && scaling->kind != RotaryScalingKind::linear;
+     }},
     {"groups",
      [](const Scenario& scenario) {
        return scenario.attention.num_heads > 1 && !is_of_model(scenario) && !is_latent(scenario.op);

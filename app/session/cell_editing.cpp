@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "core/attention/attention_sizes.h"
@@ -56,10 +57,15 @@ bool of_mask(const CellEdit& edit) {
   return edit.tensor == "attn_mask" || edit.tensor == "key_padding_mask" || edit.tensor == "valid_lens";
 }
 
-bool has_own_parameters(const Scenario& scenario) {
-  return scenario.parameters.source == ParameterSource::file ||
-         scenario.parameters.source == ParameterSource::model;
+// Whether the arrays that the parameters come from are not those of the other operator.
+bool loses_parameters(const Scenario& scenario, Op op) {
+  const ParameterSource source = scenario.parameters.source;
+  return source != ParameterSource::random && (projects(op) || source != ParameterSource::hand_made);
 }
+
+// Sizes that follow from others with latents.
+constexpr std::array sizes_without_latents{&AttentionSpec::num_kv_heads, &AttentionSpec::head_dim,
+                                           &AttentionSpec::vdim};
 
 // True blocks a pair in multi_head_attention and lets it take part in scaled_dot_product_attention. An
 // attn_mask from a file keeps its own numbers, and the edits of them.
@@ -69,15 +75,32 @@ void turn_painted_pairs(Scenario& scenario) {
     if (edit.tensor == "attn_mask" && (edit.value == 0.0 || edit.value == 1.0)) edit.value = 1.0 - edit.value;
 }
 
-// What scaled_dot_product_attention does not have.
-void take_module_options(AttentionSpec& to, const AttentionSpec& from) {
-  to.add_bias_kv = from.add_bias_kv;
-  for_options_with<AttentionSpec>(module_only,
-                                  [&](const OptionRow&, auto member) { to.*member = from.*member; });
+// What the operator has no place for goes; latents that it needs come, in a head as wide as it was.
+void make_room(Scenario& scenario, Op op) {
+  AttentionSpec& a = scenario.attention;
+  const auto drop = [&](OptionTrait trait) {
+    for_options_with<AttentionSpec>(
+        trait, [&](const OptionRow&, auto member) { a.*member = AttentionSpec{}.*member; });
+  };
+  if (op != Op::multi_head_attention) a.add_bias_kv = false;
+  if (!projects(op)) {
+    scenario.head_gain.reset();
+    drop(module_only);
+  }
+  if (!is_latent(op)) return drop(latent_only);
+  drop(not_latent);
+  for (auto member : sizes_without_latents) (a.*member).reset();
+  const Index width = std::max<Index>(a.embed_dim / std::max<Index>(a.num_heads, 1), 3);
+  a.qk_rope_head_dim = std::max<Index>(width / 8 * 2, 2);
+  a.qk_nope_head_dim = width - *a.qk_rope_head_dim;
+  a.kv_lora_rank = std::max<Index>(a.embed_dim / 4, 1);
+  a.rotary_inverse_frequencies.reset();  // of wider heads
+  if (a.rotary_base) return;
+  a.rotary_base = 10000.0;
+  a.rotary_pairs = RotaryPairs::neighbours;
 }
 
-// Whether `now` still is the scenario that the switch left,
-// with edits that scaled_dot_product_attention allows.
+// Whether `now` still is the scenario that the switch left, with edits that its operator allows.
 bool belongs(const OperatorSwitch& left, const Scenario& now) {
   return left.after.origin.folder == now.origin.folder && left.after.parameters == now.parameters;
 }
@@ -146,47 +169,51 @@ Scenario with_painted(const Scenario& scenario, const Trace& trace, Index batch,
   return with_painted_box(scenario, trace, batch, head, box, blocked);
 }
 
-Scenario as_scaled_dot_product_attention(const Scenario& scenario) {
+Scenario with_operator(const Scenario& scenario, Op op, const std::optional<OperatorSwitch>& left) {
   Scenario to = scenario;
-  to.op = Op::scaled_dot_product_attention;
-  to.head_gain.reset();
-  take_module_options(to.attention, {});
-  if (has_own_parameters(scenario)) to.parameters.source = ParameterSource::random;
+  to.op = op;
+  make_room(to, op);
+  if (loses_parameters(scenario, op)) to.parameters.source = ParameterSource::random;
+  // Arrays of the other operator have other axes.
   std::erase_if(to.edits, [](const CellEdit& edit) { return !of_mask(edit); });
-  turn_painted_pairs(to);
-  return to;
-}
-
-Scenario as_multi_head_attention(const Scenario& scenario, const std::optional<OperatorSwitch>& left) {
-  Scenario to = scenario;
-  to.op = left && belongs(*left, scenario) ? left->before.op : Op::multi_head_attention;
-  // (N,H,L,D) there, (N,L,E) here
-  std::erase_if(to.edits, [](const CellEdit& edit) { return !of_mask(edit); });
-  turn_painted_pairs(to);
-  if (!left || !belongs(*left, scenario)) return to;
+  if (projects(op) != projects(scenario.op)) turn_painted_pairs(to);
+  if (!left || left->before.op != op || !belongs(*left, scenario)) return to;
   const Scenario& before = left->before;
-  const AttentionSpec& a = before.attention;
-  take_module_options(to.attention, a);
-  const bool same_sizes = to.attention.num_heads == a.num_heads && to.attention.embed_dim == a.embed_dim;
-  if (same_sizes) {
-    to.head_gain = before.head_gain;
-    to.parameters.source = before.parameters.source;
-    for (const CellEdit& edit : before.edits)
-      if (!of_mask(edit)) to.edits.push_back(edit);
-  }
+  AttentionSpec& a = to.attention;
+  const auto restore = [&](auto member) {
+    if (a.*member == left->after.attention.*member) a.*member = before.attention.*member;
+  };
+  visit_layer_options([&](const OptionRow&, auto member, const auto&...) { restore(member); });
+  restore(&AttentionSpec::add_bias_kv);
+  restore(&AttentionSpec::rotary_inverse_frequencies);
+  for (auto member : sizes_without_latents) restore(member);
+  if (a.num_heads != before.attention.num_heads || a.embed_dim != before.attention.embed_dim) return to;
+  to.head_gain = before.head_gain;
+  to.parameters.source = before.parameters.source;
+  for (const CellEdit& edit : before.edits)
+    if (!of_mask(edit)) to.edits.push_back(edit);
   return to;
 }
 
-std::vector<std::string> dropped_by_switch(const Scenario& scenario) {
+std::vector<std::string> dropped_by_operator(const Scenario& scenario, Op op) {
   std::vector<std::string> left;
   const auto name = [&](bool is_set, const char* what) {
     if (is_set) left.emplace_back(what);
   };
-  name(scenario.parameters.source == ParameterSource::model, "the parameters of the model");
-  name(scenario.parameters.source == ParameterSource::file, "the parameters of the file");
-  name(scenario.head_gain.has_value(), "heads.gain");
-  name(scenario.attention.add_bias_kv, "add_bias_kv");
-  for (const char* option : set_options(scenario.attention, module_only)) left.emplace_back(option);
+  const AttentionSpec& a = scenario.attention;
+  if (loses_parameters(scenario, op))
+    left.push_back(scenario.parameters.source == ParameterSource::hand_made ? "the hand-made heads"
+                   : scenario.parameters.source == ParameterSource::model   ? "the parameters of the model"
+                                                                            : "the parameters of the file");
+  if (!projects(op)) name(scenario.head_gain.has_value(), "heads.gain");
+  if (op != Op::multi_head_attention) name(a.add_bias_kv, "add_bias_kv");
+  const OptionTrait trait = !projects(op) ? module_only : is_latent(op) ? not_latent : latent_only;
+  for (const char* option : set_options(a, trait)) left.emplace_back(option);
+  if (is_latent(op)) {
+    name(a.num_kv_heads.has_value(), "num_kv_heads");
+    name(a.head_dim.has_value(), "head_dim");
+    name(a.vdim.has_value(), "vdim");
+  }
   const auto cells = std::ranges::count_if(scenario.edits, [](const CellEdit& edit) { return !of_mask(edit); });
   if (cells > 0) left.push_back(counted(cells, "cell") + " set by hand");
   return left;

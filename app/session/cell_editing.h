@@ -40,25 +40,20 @@ struct PairBox {
 Scenario with_painted_box(const Scenario& scenario, const Trace& trace, Index batch, Index head,
                           const PairBox& box, bool blocked);
 
-// Switches a scenario from one operator to the other,
-// and back without losing the settings that only one of them has.
-
-// The scenario of multi_head_attention that scaled_dot_product_attention was chosen for,
-// and what became of it.
+// A switch from one operator to another, and back without losing the settings that only one of them has:
+// the scenario before it, and what became of it.
 struct OperatorSwitch {
   Scenario before, after;
 };
 
-// The same scenario as scaled_dot_product_attention: without what that has no place for (gains, the appended
-// rows of k and v, clip_qkv, residual, layer_norm, parameters of a model or file, edits of other arrays than
-// masks). Painted pairs stay blocked: a boolean mask is written the other way round there.
-Scenario as_scaled_dot_product_attention(const Scenario& scenario);
-// The same scenario as multi_head_attention. What was taken away from `left` comes back,
-// if its heads still fit.
-Scenario as_multi_head_attention(const Scenario& scenario, const std::optional<OperatorSwitch>& left);
+// The same scenario with another operator, without what that has no place for: gains, appended rows, options,
+// parameters of other arrays, edits except of masks. Painted pairs stay blocked: a boolean mask is written
+// the other way round in scaled_dot_product_attention. multi_head_latent_attention gets latents of a quarter
+// of the model's width. If `left` came from that operator, what it took away comes back, its heads' gains,
+// parameters and edits only if there still are as many.
+Scenario with_operator(const Scenario& scenario, Op op, const std::optional<OperatorSwitch>& left);
 
-// What as_scaled_dot_product_attention takes away, as one would say it: "heads.gain",
-// "the parameters of the model".
-std::vector<std::string> dropped_by_switch(const Scenario& scenario);
+// What with_operator takes away, as one would say it: "heads.gain", "the parameters of the model".
+std::vector<std::string> dropped_by_operator(const Scenario& scenario, Op op);
 
 }  // namespace headwise

@@ -134,6 +134,37 @@ TEST_CASE("a base that is typed stands in the place of frequencies from a file")
   CHECK_FALSE(bench.scenario().attention.rotary_inverse_frequencies);
 }
 
+TEST_CASE("RoPE is stretched by a choice, a factor and the length of the texts of training") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400));
+  CHECK_FALSE(bench.ui->has("setup/rotary_scaling"));
+  bench.ui->click("setup/rotary_base").key("Ctrl+A").type("10000").run_until_still();
+  REQUIRE(bench.ui->has("setup/rotary_scaling"));
+  const auto scaling = [&] { return bench.scenario().attention.rotary_scaling; };
+  bench.ui->click("setup/rotary_scaling/YaRN").run_until_still();
+  REQUIRE(scaling());
+  CHECK(bench.session().error().empty());
+  CHECK(scaling()->kind == RotaryScalingKind::yarn);
+  CHECK(scaling()->factor == 4.0);
+  CHECK(scaling()->original_max_position_embeddings ==
+        std::ceil(static_cast<double>(bench.trace().tensors.q_heads->shape().size(2)) / 4.0));
+  bench.ui->click("setup/rotary_scaling_factor").key("Ctrl+A").type("2");
+  bench.ui->click("setup/rotary_scaling_length").key("Ctrl+A").type("5").run_until_still();
+  CHECK(scaling()->factor == 2.0);
+  CHECK(scaling()->original_max_position_embeddings == 5.0);
+  for (const auto& [button, kind] : {std::pair("NTK", RotaryScalingKind::dynamic),
+                                     {"Llama 3", RotaryScalingKind::llama3},
+                                     {"linear", RotaryScalingKind::linear}}) {
+    bench.ui->click(std::string("setup/rotary_scaling/") + button).run_until_still();
+    CHECK(bench.session().error().empty());
+    CHECK(scaling()->kind == kind);
+    CHECK(scaling()->factor == 2.0);
+  }
+  CHECK_FALSE(bench.ui->has("setup/rotary_scaling_length"));  // linear slows all texts
+  bench.ui->click("setup/rotary_scaling/off").run_until_still();
+  CHECK_FALSE(scaling());
+  CHECK_FALSE(bench.ui->has("setup/rotary_scaling_factor"));
+}
+
 TEST_CASE("what the gains do is held against the output with every gain 1, computed once for a whole drag") {
   const Scenario plain = preset_scenario("hand_made");
   const ComputationPtr all = compute(plain, nullptr);

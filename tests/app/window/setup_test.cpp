@@ -55,7 +55,7 @@ TEST_CASE("every row of the setup has a key, and the scenario's format has that 
       CHECK(std::ranges::find(keys, setup_key(setting.id), &ScenarioKey::path) != keys.end());
     }
   }
-  CHECK(rows.size() == 48);
+  CHECK(rows.size() == 49);
   CHECK(setup_key("setup/fill") == "mask.value");
   CHECK(setup_key("setup/head_dim") == "attention.head_dim");
   CHECK(setup_key("setup/fully_masked_rows") == "mask.fully_masked_rows");
@@ -110,7 +110,7 @@ TEST_CASE("no control moves under the mouse that changes it") {
     for (const char* choice :
          {"setup/causal/on", "setup/causal/off", "setup/alibi/on", "setup/source/random", "setup/source/text",
           "setup/attention/cross", "setup/attention/self", "setup/parameters/random", "setup/freeze/frozen",
-          "setup/freeze/live", "setup/op/SDPA", "setup/op/MHA"}) {
+          "setup/freeze/live", "setup/op/SDPA", "setup/op/MHA", "setup/op/MLA", "setup/op/MHA"}) {
       if (!bench.ui->has(choice)) continue;
       const std::string row = std::string(choice).substr(0, std::string(choice).rfind('/'));
       const float before = bench.ui->rect(row).min.y, left = bench.ui->rect(row).min.x;
@@ -168,15 +168,18 @@ TEST_CASE("the operator is switched like any setting: undone by Ctrl+Z, and back
   CHECK(bench.scenario() == before);
 }
 
-TEST_CASE("a model's layer becomes its heads alone, and comes back") {
+TEST_CASE("a model's layer becomes its heads alone, or gets latents, and comes back") {
   WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400, preset_scenario("welcome")));
   const Scenario before = bench.scenario();
-  bench.ui->click("setup/op/SDPA").run_until_still();
-  CHECK(bench.session().error().empty());
-  CHECK(bench.trace().options.op == Op::scaled_dot_product_attention);
-  bench.ui->click("setup/op/MHA").run_until_still();
-  CHECK(bench.session().error().empty());
-  CHECK(bench.scenario() == before);
+  for (const auto& [button, op] : {std::pair("setup/op/SDPA", Op::scaled_dot_product_attention),
+                                   {"setup/op/MLA", Op::multi_head_latent_attention}}) {
+    bench.ui->click(button).run_until_still();
+    CHECK(bench.session().error().empty());
+    CHECK(bench.trace().options.op == op);
+    bench.ui->click("setup/op/MHA").run_until_still();
+    CHECK(bench.session().error().empty());
+    CHECK(bench.scenario() == before);
+  }
 }
 
 TEST_CASE("from the model's name it is one click to how it was trained") {
