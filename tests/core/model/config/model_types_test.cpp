@@ -148,6 +148,10 @@ TEST_CASE("a setting is told unless its type reads it, it is neutral, or it belo
   CHECK(told(R"({"alibi": true, "clip_qkv": 8, "scale_attn_weights": false, "key_multiplier": 2})", llama) == 4);
   CHECK(told(R"({"local_attention": false, "no_such_setting": 1, "attention_window": 4})", llama) == 3);
   CHECK(told(R"({"attention_window": 4})", led) == 0);
+  // Gemma 2 has a softcap of the scores; of Gemma 3, transformers reads the key and does not use it.
+  CHECK(told(R"({"attn_logit_softcapping": 2.0})", find_model_type("gemma2")) == 0);
+  CHECK(told(R"({"attn_logit_softcapping": 2.0})", find_model_type("gemma3_text")) == 1);
+  CHECK(told(R"({"attn_logit_softcapping": null})", find_model_type("gemma3_text")) == 0);
 }
 
 TEST_CASE(

@@ -202,7 +202,7 @@ TEST_CASE("a damaged map of characters is refused, and so is a normalizer that i
        {unigram, R"("Regex":" {2,}")", R"("Regex":"\\s+")", "\\s+"},
        {unigram, R"("content":" ")", R"("content":")" + std::string(65, 'x') + "\"", "65 bytes"},
        {unigram, R"("type":"WhitespaceSplit")", R"("type":"Punctuation")", "Punctuation"},
-       {unigram, R"("type":"WhitespaceSplit")", R"("type":"Metaspace")", "behind another"},
+       {unigram, R"("type":"WhitespaceSplit")", R"("type":"Metaspace")", "after another"},
        {unigram, R"("decoder":{"type":"Metaspace")", R"("decoder":{"type":"CTC")", "CTC"}});
   const std::string long_one =
       R"("pattern":{"String":"a"},"content":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")";
