@@ -93,7 +93,7 @@ constexpr std::array commands{
                "  headwise train induction -o induction.py\n",
                run_train},
     Subcommand{"grade",
-               "Grade the homework of a class: what each question was answered, and each student's score",
+               "Grade the homework of a class: the answers to each question, and each student's score",
                "  headwise grade homework\n"
                "  headwise grade homework --lesson lesson.json --csv -o questions.csv\n"
                "  headwise grade homework/*.json --by student -o students.csv\n"

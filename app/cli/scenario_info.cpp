@@ -50,7 +50,7 @@ Report size_report(const AttentionInputs& inputs) {
   add("C", "width of the latent, kv_lora_rank", s.latent, is_latent(o));
   add("Cq", "width of a compressed query, q_lora_rank", s.query_latent, s.query_latent > 0);
   add("Dn", "columns of a head without a position", s.nope, is_latent(o));
-  add("R", "columns of a head that are turned by position", s.rope, is_latent(o));
+  add("R", "columns of a head that RoPE rotates", s.rope, is_latent(o));
   add("H", "heads", s.heads);
   add("G", "key/value heads", s.kv_heads);
   add("D", "head width of q and k", s.head_dim);

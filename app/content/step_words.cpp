@@ -265,7 +265,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
   if (step == Step::softmax && facts.sinks)
     words = {
         {"Aₕ = exp(maskedₕ − max) / (exp(sinkₕ − max) + Σ exp(maskedₕ − max))    along each row"},
-        "Each row becomes weights that sum to less than 1: the sum below the line has one score more, the "
+        "Each row becomes weights that sum to less than 1: the sum in the denominator has one more term, the "
         "head's sink, which is the same in every row. No value belongs to it, so a head whose keys all "
         "score low adds little to the output."};
   if (step == Step::softmax) add_row_sentence(words, facts);
@@ -276,7 +276,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
 
 std::string step_question(Step step, const AttentionOptions& options) {
   if (is_latent(options) && step == Step::project)
-    return "what is kept of a key row? one latent, of which its keys and values are made";
+    return "what is kept of a key row? one latent, from which its keys and values are made, and k_rot";
   if (is_latent(options) && step == Step::split_heads && has_rotary_embedding(options))
     return "when are the heads split? here; then the last R columns of each q are rotated";
   if (step == Step::split_heads && has_rotary_embedding(options) && options.qk_norm != QkNorm::per_head) {
@@ -289,7 +289,7 @@ std::string step_question(Step step, const AttentionOptions& options) {
                        *options.clip_qkv);
   const std::string question(step_entries()[static_cast<std::size_t>(step)].question);
   if (step == Step::normalise && options.qk_norm == QkNorm::whole)
-    return "how long is a whole row of q and k, all heads together? here all are brought to one length";
+    return "how long is a whole row of q and k, all heads together? here all get the same length";
   if (step != Step::scale || is_default_scale(options)) return question;
   if (options.scale && *options.scale == 1.0 && score_scale(options).steps.size() == 1)
     return "nothing is divided by √D here: how large are the scores?";

@@ -43,9 +43,9 @@ std::string appended_row_note(const CellProvenance& provenance) {
 // "Position 3: columns 1 and 9 are rotated together, by 0.3 radians."
 std::string rotation_note(const CellProvenance& provenance) {
   if (provenance.combine == Combine::copy)
-    return fmt::format("Column {} is not turned.", provenance.cell.index.back());
+    return fmt::format("Column {} is not rotated.", provenance.cell.index.back());
   const double position = quantity(provenance, "position").value_or(0.0);
-  if (position == 0.0) return "Position 0 is not turned: its angle is 0.";
+  if (position == 0.0) return "Position 0 is not rotated: its angle is 0.";
   const Index column = provenance.terms.at(0).factors[0].index.back();
   const Index partner = provenance.terms.at(1).factors[0].index.back();
   return fmt::format("Position {}: columns {} and {} are rotated together, by {:.4g} radians{}.", position,
@@ -105,7 +105,7 @@ std::string indexer_note(const CellProvenance& provenance) {
   const std::optional<double> position = quantity(provenance, "position");
   if (!position) return {};
   return *position == 0.0
-             ? "Position 0 is not turned: its angle is 0."
+             ? "Position 0 is not rotated: its angle is 0."
              : fmt::format("Position {}: the column is rotated with column {}, by {:.4g} radians.", *position,
                            quantity(provenance, "partner column").value_or(0.0),
                            quantity(provenance, "θ").value_or(0.0));
@@ -185,7 +185,7 @@ std::string gradient_note(const Trace& trace, const CellProvenance& provenance) 
 std::string present_note(const Trace& trace, const CellProvenance& provenance) {
   const Index past = trace.options.past_length.value_or(0), row = provenance.cell.index[2];
   return row < past ? fmt::format("Row {} of the cache: it was computed in an earlier pass.", row)
-                    : fmt::format("Row {} of this pass, behind the {} of the cache.", row - past, past);
+                    : fmt::format("Row {} of this pass, after the {} of the cache.", row - past, past);
 }
 
 // "Key/value head 1 = 3 // 2 serves the 2 query heads 2 to 3."; empty if there is nothing to say.

@@ -22,7 +22,7 @@ void check_rotary_embedding(const AttentionInputs& inputs) {
   const Index width = rotary_width(o);
   const std::string name = is_latent(o) ? "qk_rope_head_dim" : "head_dim";
   require(!o.rotary_base || (width > 0 && width % 2 == 0),
-          {"rotary_base", "columns are turned in pairs", fmt::format("{} = {}", name, width),
+          {"rotary_base", "columns are rotated in pairs", fmt::format("{} = {}", name, width),
            "an even " + name, ""});
   require(given <= width / 2,
           {"rotary_inverse_frequencies", "there are more frequencies than pairs of columns",
@@ -92,7 +92,7 @@ void check_sinks(const AttentionInputs& inputs, const AttentionSizes& s) {
   const auto count = static_cast<Index>(inputs.options.sink.size());
   require(count <= 1 || count == s.heads,
           {"sink", "there must be one number for every head, or one for each", fmt::format("{} numbers", count),
-           fmt::format("1, or num_heads = {}", s.heads), "give one number, or one a head"});
+           fmt::format("1, or num_heads = {}", s.heads), "give one number, or one per head"});
   const TensorPtr& sinks = inputs.tensors.sinks;
   if (!sinks) return;
   expect_shape("sinks", *sinks, {{"H", s.heads}}, "one number a head");

@@ -55,9 +55,9 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "The last linear layer mixes the heads: every output number is a sum over all columns of concat, so "
      "every "
      "head contributes to it. PyTorch's module returns this as attn_output."},
-    {Step::normalise, "Norm", "how long is each row of q and k? here all are brought to one length",
+    {Step::normalise, "Norm", "how long is each row of q and k? here all get the same length",
      "q_normed = w ⊙ q / √(mean q² + ε)",
-     "Each row is brought to one length, as the formula says; a model's norm then multiplies each column by "
+     "All rows get the same length, as the formula says; a model's norm then multiplies each column by "
      "a "
      "learned weight. Scores depend on the directions of the rows and on these weights, not on how large the "
      "projections have become."},
@@ -65,7 +65,8 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "gated_concat = concat ⊙ σ(output_gate)    output_gate = query W_gᵀ",
      "A fifth linear layer of the token's own row gives a gate for each column of concat; σ brings it "
      "between "
-     "0 and 1, and what the heads have found is multiplied by it. A gate near 0 lets a head say nothing."},
+     "0 and 1, and what the heads have found is multiplied by it. Where it is near 0, what a head found has "
+     "no effect."},
     {Step::past, "Past", "what is not computed again? the keys and values of earlier tokens, from a cache",
      "present_keyₕ = [past_keyₕ; Kₕ]    present_valueₕ = [past_valueₕ; Vₕ]",
      "A model that generates text token by token keeps the keys and values of earlier tokens in a cache. "

@@ -213,7 +213,7 @@ std::string why_absent(const Trace& trace, TensorName name) {
     return "multi_head_latent_attention has no such tensor";
   if (name.id == TensorId::frozen_weights) return "no head is frozen: heads.frozen is null";
   if (name.id == TensorId::q_rotary || name.id == TensorId::k_rotary)
-    return "this scenario turns nothing by its position: attention.rotary_base is null";
+    return "this scenario rotates nothing by its position: attention.rotary_base is null";
   if (name.id == TensorId::q_normed || name.id == TensorId::k_normed)
     return "this scenario normalises neither q nor k: attention.qk_norm is null";
   if (name.id == TensorId::sinks || name.id == TensorId::sink_weights)

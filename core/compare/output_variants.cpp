@@ -67,7 +67,7 @@ void add_gates(const AttentionInputs& inputs, ProgramVariants& variants) {
   gates("the output gate is turned round: 1 − σ", [](double x) { return sigmoid(-x); });
   const Shape& shape = inputs.tensors.out_proj_weight->shape();
   if (shape.size(0) != shape.size(1)) return;
-  add(variants, "the output gate is applied behind the output projection", Id::output, [](const Trace& so_far) {
+  add(variants, "the output gate is applied after the output projection", Id::output, [](const Trace& so_far) {
     const TraceTensors& u = so_far.tensors;
     Tensor ungated = linear(required(so_far, Id::concat),
                             {u.out_proj_weight.get(), 0, u.out_proj_bias.get(), 0}, u.output->shape());

@@ -185,11 +185,11 @@ void StepLines::turn(const Turn& of, const Rotation& rotation, const std::string
   if (rotation.pairs == RotaryPairs::halves) {
     add(fmt::format("a, b = {0}[..., {3}:{1}], {0}[..., {1}:{2}]", heads, begin + pairs, end,
                     begin == 0 ? "" : std::to_string(begin)),
-        fmt::format("column j is turned with column j + {}", pairs));
+        fmt::format("column j is rotated with column j + {}", pairs));
   } else {
     add(fmt::format("a, b = {0}[..., {2}:{1}:2], {0}[..., {3}:{1}:2]", heads, end, begin, begin + 1),
-        begin % 2 == 0 ? "column 2j is turned with column 2j + 1"
-                       : "column 2j + 1 is turned with column 2j + 2");
+        begin % 2 == 0 ? "column 2j is rotated with column 2j + 1"
+                       : "column 2j + 1 is rotated with column 2j + 2");
     made = dialect_("alternating", made, heads, 2 * pairs);
   }
   const bool is_part = begin > 0 || end < width;

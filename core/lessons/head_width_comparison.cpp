@@ -312,7 +312,7 @@ WideHead one_wide_head(const AttentionInputs& inputs) {
   }
   if (o.qk_norm && s.heads > 1 && (o.qk_norm != QkNorm::whole || s.kv_heads != s.heads)) {
     wide.impossible_reason =
-        "QK-norm brings the row of each head to one length, and one wide head has one row for all";
+        "QK-norm gives the rows of each head the same length, and one wide head has one row for all";
     return wide;
   }
   if (t.attn_mask) {

@@ -204,7 +204,7 @@ Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOp
             {std::string(letters.substr(comma + 1, letters.size() - comma - 2)), shape.size(1)}};
   }
   if (name == "sinks") {
-    if (rank != 1) refuse_rank(name, shape, "(H): one logit a head");
+    if (rank != 1) refuse_rank(name, shape, "(H): one logit per head");
     return renamed(shape, {"H"});
   }
   if (name == "relative_attention_bias.weight") {

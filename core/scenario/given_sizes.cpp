@@ -305,7 +305,7 @@ void collect_mask_sizes(const SizeCollector& arrays, GivenSizes& sizes, Op op) {
   }
   if (const Tensor* lens = arrays.array("nonpad_kv_seqlen")) {
     if (lens->shape().rank() > 1)
-      refuse_rank("nonpad_kv_seqlen", lens->shape(), "(N): one length a sentence");
+      refuse_rank("nonpad_kv_seqlen", lens->shape(), "(N): one length per sentence");
     if (lens->shape().rank() > 0 && !sizes.mask_batch)
       sizes.mask_batch = SizeFact{lens->shape().size(0), named("nonpad_kv_seqlen", *lens)};
   }

@@ -259,7 +259,7 @@ struct Reader {
     if (value->json().is_null()) return;
     if (!value->json().is_array()) return member.push_back(value->number(range));
     value->each([&](const JsonValue& entry) { member.push_back(entry.number(range)); }, true);
-    if (member.empty()) value->refuse("there is no number in the list", "null, a number, or one a head");
+    if (member.empty()) value->refuse("there is no number in the list", "null, a number, or one per head");
   }
 
   void field(const char* section, const char* key, std::optional<FrozenHeads>& member) {

@@ -60,7 +60,7 @@ struct KeyReader {
     add(section, key, "list or null", fmt::format("finite numbers, {}", each));
   }
   void field(const char* section, const char* key, const std::vector<double>&, const NumberRange& range) {
-    add(section, key, "number, list or null", fmt::format("{}, or a list with one a head", range.text()));
+    add(section, key, "number, list or null", fmt::format("{}, or a list with one per head", range.text()));
   }
   void field(const char* section, const char* key, const std::optional<FrozenHeads>&) {
     add(section, key, "object or null", "heads, and attn_weights: lists (N,F,L,S), a file or null");

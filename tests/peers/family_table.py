@@ -22,6 +22,9 @@ MEANING = {
 }
 
 
+NAMES = {"told": "different with a warning"}
+
+
 def reason_of(layer):
     """What is told of a layer, in a few words: a cause if there is one, else that its type is not known."""
     sentences = [re.sub(r"\s+", " ", line).replace("|", "/") for line in layer["remark"].splitlines()]
@@ -56,18 +59,18 @@ def main():
 
     def counts_of(kept):
         numbers = {word: sum(kept(row[0]) for row in rows[word]) for word in ["equal", "told", "refused", "different", "not judged"]}
-        return ", ".join(f"{number} {word}" for word, number in numbers.items() if number)
+        return ", ".join(f"{number} {NAMES.get(word, word)}" for word, number in numbers.items() if number)
 
     print("# Families of models\n")
-    print("What `headwise` makes of the attention layers of each family of models that transformers can make, held against transformers' own")
-    print("eager attention on small random models. A family is listed by its worst layer; the number behind a name counts its layers. Made by")
+    print("What `headwise` makes of the attention layers of each family of models that transformers can make, compared with transformers' own")
+    print("eager attention on small random models. A family is listed by its worst layer; the number after a name counts its layers. Made by")
     print(f"tests/peers/family_table.py with transformers {transformers.__version__} on {datetime.date.today()}: {counts_of(lambda family: True)}.")
     writing = sum(row[0] in writers for listed in rows.values() for row in listed)
     print(f"Of the {writing} of them that write text (AutoModelForCausalLM or AutoModelForSeq2SeqLM loads them): {counts_of(writers.__contains__)}.")
     for word in ["equal", "told", "refused", "different", "not judged"]:
         if not rows[word]:
             continue
-        print(f"\n## {word[0].upper()}{word[1:]}\n\n{MEANING[word]}\n")
+        print(f"\n## {NAMES.get(word, word).capitalize()}\n\n{MEANING[word]}\n")
         if word in ("equal", "not judged"):
             names = ", ".join(f"{family}\N{NO-BREAK SPACE}({total})" for family, _, total, _ in rows[word]) + "."
             print(textwrap.fill(names, 140, break_long_words=False, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " "))

@@ -145,14 +145,14 @@ const Provenance = (() => {
 
   // What stands behind "=" for each way of combining.
   const formulas = {
-    indexer_query: (of) => `${sumSign(of.products[0])}${of.factors()}, turned by its position`,
-    indexer_key: (of) => `LayerNorm of Σ_e ${of.factors()} over j, turned by its position`,
+    indexer_query: (of) => `${sumSign(of.products[0])}${of.factors()}, rotated by its position`,
+    indexer_key: (of) => `LayerNorm of Σ_e ${of.factors()} over j, rotated by its position`,
     indexer_weight: (of) => `${sumSign(of.products[0])}${of.factors()} / √${of.settings.mask.indexer.heads}`,
     indexer_score: (of) => `Σ_m ${factorText(of, 2)} · ReLU(Σ_d ${factorText(of, 0)} · ${factorText(of, 1)} / √${of.settings.mask.indexer.width})`,
     full_softmax: (of) => `exp(${of.own()} + masks − max) / ${sumSign(of.products[0])}exp(${of.factors()} + masks − max), masks without the indexer's choice`,
     given: () => "given",
     clip: (of) => `${of.factors()} clipped to ±${of.settings.attention.clip_qkv}`,
-    rotation: (of) => `${of.factors()} turned by its position`,
+    rotation: (of) => `${of.factors()} rotated by its position`,
     scale: (of) => scaledText(of.factors(), of.settings.attention, of.width),
     add_mask: (of) => `${of.products.map((product) => factorsText(product, of.index)).join(" + ")}`,
     softmax: (of) => softmaxText(of),

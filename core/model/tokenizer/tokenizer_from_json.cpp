@@ -366,7 +366,7 @@ std::unique_ptr<TokenizerModel> read_unigram(TokenizerJson& file, const JsonValu
   for (const JsonValue& part : parts_of(pre, "pretokenizers")) {
     const bool is_split = type_of(part) == "WhitespaceSplit";
     if (options.marks || (is_split && options.splits_white_space))
-      refuse(pre, fmt::format("Unigram with the pre_tokenizer {} behind another", type_of(part)));
+      refuse(pre, fmt::format("Unigram with the pre_tokenizer {} after another", type_of(part)));
     if (is_split) {
       options.splits_white_space = true;
     } else {

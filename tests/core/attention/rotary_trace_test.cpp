@@ -69,7 +69,7 @@ TEST_CASE("a turned number says its two columns, its position and its angle") {
   CHECK(second.formula ==
         "k_rotary[0,1,5,4] = k_heads[0,1,5,4] · cos θ + k_heads[0,1,5,1] · sin θ, θ = 5 · 0.215443");
   CHECK(cell_provenance(*trace, {Id::k_rotary}, {0, 1, 0, 4}).note ==
-        "Position 0 is not turned: its angle is 0.");
+        "Position 0 is not rotated: its angle is 0.");
   const CellProvenance back = cell_provenance(*trace, {Id::q_heads, true}, {1, 2, 3, 1});
   CHECK(back.formula ==
         "grad.q_heads[1,2,3,1] = grad.q_rotary[1,2,3,1] · cos θ + grad.q_rotary[1,2,3,4] · sin θ, "
@@ -124,7 +124,7 @@ TEST_CASE("what has no position or no pair is refused in one sentence") {
                  "more frequencies than pairs");
   AttentionInputs odd = random_inputs(small_options(4, 2, 3));
   odd.options.rotary_base = 1e4;
-  CHECK_THROWS_WITH_AS(reference_forward(odd), doctest::Contains("turned in pairs"), Error);
+  CHECK_THROWS_WITH_AS(reference_forward(odd), doctest::Contains("rotated in pairs"), Error);
 }
 
 TEST_CASE("a program with another rotary convention is named by what it does") {

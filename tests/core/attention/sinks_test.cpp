@@ -161,7 +161,7 @@ TEST_CASE("an edit behind the weights leaves them as they are, sinks or not") {
 
 TEST_CASE("sinks of another number than the heads, or that are not finite, are refused") {
   CHECK_CONTAINS(refusal_of(with_sink(inputs_of_sinks(), {1.0, 2.0, 3.0})),
-                 "got 3 numbers; expected 1, or num_heads = 4; give one number, or one a head");
+                 "got 3 numbers; expected 1, or num_heads = 4; give one number, or one per head");
   CHECK_CONTAINS(refusal_of(with_sink(inputs_of_sinks(), {infinity})),
                  "sink: the number is out of range: got inf");
   AttentionInputs inputs = inputs_of_sinks();

@@ -416,7 +416,7 @@ std::vector<WrongProgram> wrong_programs() {
       {gated_by([](double x, double gate) { return x * gate / (1.0 + std::exp(-gate)); })});
   add("the output gate is turned round", gated_inputs(),
       {gated_by([](double x, double gate) { return x / (1.0 + std::exp(gate)); })});
-  add("the output gate is applied behind the output projection", gated_inputs(),
+  add("the output gate is applied after the output projection", gated_inputs(),
       {{Id::output, [](const Trace& t) {
           Tensor result = *t.tensors.output;
           const Tensor &w = *t.tensors.out_proj_weight, &b = *t.tensors.out_proj_bias;

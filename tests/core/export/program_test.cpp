@@ -334,7 +334,7 @@ TEST_CASE("rotary position embedding is written out: the angles, the halves, and
         "theta = torch.arange(0, 4, dtype=torch.float64)[:, None] * 10000 ** (-torch.arange(0, 4, 2, "
         "dtype=torch.float64) / 4)  # (4,2), a position's angles\n"
         "cos, sin = torch.cos(theta).to(q_heads), torch.sin(theta).to(q_heads)\n"
-        "a, b = q_heads[..., :2], q_heads[..., 2:4]  # column j is turned with column j + 2\n"
+        "a, b = q_heads[..., :2], q_heads[..., 2:4]  # column j is rotated with column j + 2\n"
         "q_rotary = torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)  # (1,3,4,4)\n");
   CHECK(code(trace, Step::scores, TensorId::scores) ==
         "scores = q_rotary @ k_rotary.transpose(-2, -1)  # (1,3,4,4) @ (1,3,4,4) → (1,3,4,4); k_rotaryᵀ "

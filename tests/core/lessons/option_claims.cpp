@@ -312,7 +312,7 @@ std::vector<PageClaim> option_claims() {
          return rotated(s) && says_result(s, turn_of(s, 0) * slowed(s, 0)) &&
                 says_result(s, turn_of(s, last_pair(s)) * slowed(s, last_pair(s)));
        }},
-      {"For this, YaRN slows pairs down",
+      {"For this, YaRN makes pairs of columns turn more slowly",
        [](See s) {
          return slowed(s, last_pair(s)) > 1.0 || s.scenario.attention.rotary_scaling->factor <= 1.0;
        }},
@@ -335,7 +335,7 @@ std::vector<PageClaim> option_claims() {
        [](See s) { return std::abs(2.0 * 3.14159265 / turn_of(s, 0) - 6.0) < 0.5 && rotated(s); }},
       {"YaRN also makes the rotated rows longer, ",
        [](See s) { return says_result(s, lengthened(s)) && lengthened(s) > 1.0; }},
-      // One token more: the KV cache
+      // One more token: the KV cache
       {"The keys and values of the first ", [](See s) { return says_count(s, past(s)) && past(s) > 0; }},
       {"(random numbers here)", random_past},
       {"' is new",

@@ -181,7 +181,7 @@ std::vector<PageClaim> claims_before_the_softmax() {
          return rotated(s) && says_result(s, length(row_of(s, s.t().q_heads, 0, 5))) &&
                 says_result(s, length(row_of(s, s.t().q_rotary, 0, 5)));
        }},
-      {"Of two positions only the distance is left",
+      {"A score depends on two positions only through their distance",
        [](See s) {
          return same_words(s) && rotated(s) && only_distance_is_left(s) && s.says(s.score(0, 5, 5));
        }},

@@ -231,7 +231,7 @@ std::vector<PageClaim> since_softmax_claims() {
        }},
       {"(Learned weights follow; here they are 1.)",
        [](See s) { return !has(s.t().q_norm_weight) && !has(s.t().k_norm_weight); }},
-      {"The product of two such rows is at most ",
+      {"The dot product of two such rows is at most ",
        [](See s) {
          const auto d = static_cast<double>(width(s));
          const double q = longest_row(s, queries_of_scores(s.t(), s.options())),
@@ -256,10 +256,10 @@ std::vector<PageClaim> since_softmax_claims() {
        }},
       {" The sink takes ",
        [](See s) { return s.says(s.weights_sum(0, 0, 0, s.keys())) && s.says(taken(s, 0)) && sinks_in(s, 0); }},
-      {"every number of the sum below the line is a key's",
+      {"every term of the sum in the denominator belongs to a key",
        [](See s) { return !has(s.t().sinks) && !s.is_frozen(0) && sums_to_one(s, 0, 0); }},
       {"That is σ(lse − s)", plain_softmax_times_a_factor},
-      // A gate behind the heads
+      // A gate after the heads
       {"', are equal.", [](See s) { return apart(s, s.t().query) == 0 && names_rows_0_and_5(s); }},
       {"', differ.", [](See s) { return apart(s, s.t().query) > 0 && names_rows_0_and_5(s); }},
       {"The sink is gone", [](See s) { return !has(s.t().sinks); }},
@@ -297,7 +297,7 @@ std::vector<PageClaim> since_softmax_claims() {
        [](See s) { return groups(s) < s.heads() && says_count(s, s.heads()) && says_count(s, groups(s)); }},
       {"Here each head has its own keys", [](See s) { return groups(s) == s.heads(); }},
       {"No position is added to the inputs", no_position_added},
-      {"Norm gives the rows of q and k one length",
+      {"Norm gives the rows of q and k the same length",
        [](See s) { return one_length(s, s.t().q_normed) && one_length(s, s.t().k_normed) && rotated(s); }},
       {"stands between concat and W_O", gated},
       {"The rest is as in 2017",
