@@ -181,7 +181,7 @@ Scenario with_operator(const Scenario& scenario, Op op, const std::optional<Oper
   const Scenario& before = left->before;
   AttentionSpec& a = to.attention;
   const auto restore = [&](auto member) {
-    if (a.*member == left->after.attention.*member) a.*member = before.attention.*member;
+    if (scenario.attention.*member == left->after.attention.*member) a.*member = before.attention.*member;
   };
   visit_layer_options([&](const OptionRow&, auto member, const auto&...) { restore(member); });
   restore(&AttentionSpec::add_bias_kv);

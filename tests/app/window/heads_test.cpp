@@ -135,7 +135,7 @@ TEST_CASE("a base that is typed stands in the place of frequencies from a file")
 }
 
 TEST_CASE("RoPE is stretched by a choice, a factor and the length of the texts of training") {
-  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400));
+  WINDOW_OR_SKIP(bench, open_window(1600, 1700));
   CHECK_FALSE(bench.ui->has("setup/rotary_scaling"));
   bench.ui->click("setup/rotary_base").key("Ctrl+A").type("10000").run_until_still();
   REQUIRE(bench.ui->has("setup/rotary_scaling"));
