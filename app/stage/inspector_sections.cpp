@@ -208,8 +208,11 @@ void draw_code_section(const PanelContext& context, CodeSectionState& state, Tex
   column.space(4);
   std::vector<TextColumn::Line> lines;
   for (const CodeLine& line : code) {
-    lines.push_back({line.code, false});
-    if (!line.comment.empty()) lines.push_back({"# " + line.comment, true});
+    const bool last = &line == &code.back();  // below it nothing follows that its comment could be taken for
+    if (last) lines.push_back({line.code, false});
+    const std::string indent(std::min(line.code.find_first_not_of(' '), line.code.size()), ' ');
+    if (!line.comment.empty()) lines.push_back({indent + "# " + line.comment, true});
+    if (!last) lines.push_back({line.code, false});
   }
   if (const std::string small = small_matrices_line(context, picture->result); !small.empty())
     lines.push_back({"# " + small, true});
