@@ -355,9 +355,12 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
     return true;
   }
   column.row(fmt::format("original “{}”", word(before.id)), probability_text(before.before));
-  column.row(fmt::format("with your changes “{}”", word(now.id)), probability_text(now.now));
+  const bool edited = std::ranges::any_of(context.predictions->positions, has_changed);
+  if (edited) column.row(fmt::format("with your changes “{}”", word(now.id)), probability_text(now.now));
   column.space(4);
-  if (!has_changed(change)) {
+  if (!edited) {
+    column.paragraph("Nothing is changed.", context.palette.text_dim);
+  } else if (!has_changed(change)) {
     column.paragraph(fmt::format("Your changes don't affect this {}.", what), context.palette.text_dim);
   } else if (before.id != now.id) {
     column.paragraph(fmt::format("Another {}: “{}” fell to {}, and “{}” rose from {}.", what, word(before.id),
