@@ -9,6 +9,7 @@
 
 #include "core/attention/blocked_cells.h"
 #include "core/attention/cell_reach.h"
+#include "core/attention/indexer.h"
 #include "core/export/label_text.h"
 #include "core/tensor/join.h"
 
@@ -297,6 +298,17 @@ TermColumns term_columns(std::span<const TermWidths> choices, float width, float
   return columns;
 }
 
+namespace {
+
+// Of attn_weights and masked_scores: whether no mask blocks the key, but the indexer does not choose it.
+bool is_left_out(const Trace& trace, const CellRef& cell) {
+  if (!trace.options.indexer) return false;
+  const ChosenKeys chosen = chosen_keys(trace, cell.index[0], cell.index[1], cell.index[2]);
+  return chosen.rank(cell.index[3]) && !chosen(cell.index[3]);
+}
+
+}  // namespace
+
 std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const CellRef& cell) {
   const TensorPtr tensor = trace.tensor(cell.tensor);
   if (!tensor || cell.tensor.gradient) return {};
@@ -325,6 +337,11 @@ std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const Ce
     if (is_frozen(trace, head)) return {};
     if (value == 0.0 && open_keys(trace, cell.index[0], head, cell.index[2]) == 0)
       return fmt::format("The masks block every key for {}: all its weights are set to 0.", query);
+    if (value == 0.0 && is_left_out(trace, cell))
+      return fmt::format(
+          "The indexer does not choose {} for {}: its share is 0, and the chosen keys share all of the "
+          "attention{}.",
+          key, query, mixed_from(trace, labels, cell));
     if (value == 0.0 && is_blocked(trace, cell.tensor, cell.index))
       return fmt::format(
           "The mask blocks {} for {}: its share is 0, and the other keys share all of the attention{}.", key,
@@ -334,7 +351,8 @@ std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const Ce
   if (value != -std::numeric_limits<double>::infinity()) return {};
   // In a completely blocked row the weights are NaN, or what the operator substitutes for it.
   const TensorPtr weights = trace.tensor(Id::attn_weights);
-  return fmt::format("{} may not attend to {}: the mask blocks this pair{}.", query, key,
+  return fmt::format("{} may not attend to {}: the {} this pair{}.", query, key,
+                     is_left_out(trace, cell) ? "indexer does not choose" : "mask blocks",
                      weights && weights->at(cell.index) == 0.0 ? ", and its weight is 0" : "");
 }
 

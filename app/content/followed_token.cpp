@@ -165,8 +165,8 @@ std::string mask_sentence(const Row& row) {
   const std::string rest = fmt::format("the best {}is {} ({}).", blocked == 0 ? "" : "of the rest ",
                                        row.key(best), number(scores[best]));
   if (blocked == 0) return fmt::format("None of its {} keys is blocked; {}", bias.size(), rest);
-  return fmt::format("{} of its {} keys {} blocked; {}", blocked, bias.size(), blocked == 1 ? "is" : "are",
-                     rest);
+  return fmt::format("{} of its {} keys {} blocked{}; {}", blocked, bias.size(), blocked == 1 ? "is" : "are",
+                     row.trace.options.indexer ? " or not chosen" : "", rest);
 }
 
 std::string softmax_sentence(const Row& row) {

@@ -209,8 +209,9 @@ Foot foot_of(const StageShape& shape, const RectF& area, const Columns& columns,
   if (shape.left_cols) left = columns.left_slanted ? slanted_height(shape.left_col_label_width, u) : caption;
   const double bars_block = shape.bar_captions.empty() ? 0.0 : bar_block_height * u;
   const double beside = columns.result_x - area.x - 16.0 * u;
-  if (shape.left_cols && bars_total(shape.bar_captions, shortest_bar * u, u) <= beside)
-    return {std::max(result, left + bars_block), left, beside};
+  const double bars_beside = beside - shape.legend_width;
+  if (shape.left_cols && bars_total(shape.bar_captions, shortest_bar * u, u) <= bars_beside)
+    return {std::max(result, left + bars_block), left, bars_beside};
   const double labels = std::max(result, left);
   return {labels + bars_block, labels, area.width};
 }

@@ -50,6 +50,7 @@ struct StageShape {
   Index heads = 0;             // thumbnails; 0: none
   std::vector<double> head_names = {};       // widths of their names, as head_grid takes them
   std::vector<double> bar_captions = {};     // widths of the captions of the colour bars at the foot
+  double legend_width = 0;                   // of what blocked cells mean, to the right of the bars
   double row_label_width = 0;                // left of the leftmost matrix
   double above_label_width = 0;              // left of the operand above
   double col_label_width = 0;                // under the result

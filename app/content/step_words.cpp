@@ -45,6 +45,14 @@ std::optional<StepWords> own_words(std::string_view key) {
   return StepWords{formula_lines(parts.front()), std::string(parts.back())};
 }
 
+// The row of a step or picture of latents; first the one for compressed queries, or for the absorbed layout.
+std::optional<StepWords> words_of_latents(const std::string& key, const AttentionOptions& options) {
+  std::optional<StepWords> words;
+  if (options.q_lora_rank) words = own_words(key + " of compressed latents");
+  if (!words && is_absorbed(options)) words = own_words(key + " of absorbed latents");
+  return words ? words : own_words(key + " of latents");
+}
+
 // Given frequencies do not follow from a base.
 void without_base(StepWords& words) {
   if (words.formulas.size() == 2) words.formulas[1] = "θ = position · inverse frequency of pair j";
@@ -98,7 +106,9 @@ void without_bias(StepWords& words) {
 
 void add_mask_sentence(StepWords& words, const StepFacts& facts) {
   const std::optional<double>& fill = facts.options.mask_value;
-  const std::string merged = " All masks are merged into this one number per pair.";
+  const std::string merged =
+      facts.options.indexer ? " All masks and the indexer's choice are merged into this one number per pair."
+                            : " All masks are merged into this one number per pair.";
   if (!facts.masked) {
     words.sentence =
         "No mask is set, so nothing is added. A blocked pair would get −∞ added, which the softmax turns "
@@ -208,7 +218,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
   const bool turns = result == Id::q_rotary || result == Id::k_rotary;
   const std::string name(tensor_entry(result).name);
   if (is_latent(options)) {
-    if (std::optional<StepWords> of_latents = own_words(name + " of latents")) {
+    if (std::optional<StepWords> of_latents = words_of_latents(name, options)) {
       if (!options.rotary_base) without_base(*of_latents);
       if (!facts.latent_bias) without_bias(*of_latents);
       return *of_latents;
@@ -261,6 +271,8 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
   if (step == Step::output && options.output_gate) behind_gate(words);
   if ((step == Step::project && !facts.projection_bias) || (step == Step::output && !facts.output_bias))
     without_bias(words);
+  if (step == Step::choose && options.indexer)
+    words.formulas.back() = fmt::format("the {} largest of each row take part", options.indexer->k);
   if (step == Step::mask) add_mask_sentence(words, facts);
   if (step == Step::softmax && facts.sinks)
     words = {
@@ -290,6 +302,8 @@ std::string step_question(Step step, const AttentionOptions& options) {
   const std::string question(step_entries()[static_cast<std::size_t>(step)].question);
   if (step == Step::normalise && options.qk_norm == QkNorm::whole)
     return "how long is a whole row of q and k, all heads together? here all get the same length";
+  if (step == Step::mask && options.relative_bias)
+    return "which keys may this query look at? and what does their distance add?";
   if (step != Step::scale || is_default_scale(options)) return question;
   if (options.scale && *options.scale == 1.0 && score_scale(options).steps.size() == 1)
     return "nothing is divided by √D here: how large are the scores?";
@@ -299,7 +313,8 @@ std::string step_question(Step step, const AttentionOptions& options) {
 std::optional<StepWords> backward_words(Step step, const StepPicture& picture, const StepFacts& facts) {
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
   const std::string place = fmt::format("{}: grad {}", entry.name, tensor_entry(picture.result).name);
-  std::optional<StepWords> words = is_latent(facts.options) ? own_words(place + " of latents") : std::nullopt;
+  std::optional<StepWords> words =
+      is_latent(facts.options) ? words_of_latents(place, facts.options) : std::nullopt;
   if (words) return words;
   words = own_words(place);
   if (!words) return words;

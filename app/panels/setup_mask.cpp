@@ -80,7 +80,7 @@ void draw_alibi(SetupRows& rows) {
 void draw_relative_bias(SetupRows& rows) {
   std::optional<RelativeBias>& bias = rows.scenario().attention.relative_bias;
   if (!rows.rare("setup/relative_bias", bias.has_value())) return;
-  constexpr std::array<std::string_view, 3> kinds{"off", "behind", "both ways"};
+  constexpr std::array<std::string_view, 3> kinds{"off", "back", "both"};
   int kind = !bias ? 0 : bias->bidirectional ? 2 : 1;
   if (!rows.choice(setup_row("setup/relative_bias"), kinds, kind)) return;
   if (kind == 0) {

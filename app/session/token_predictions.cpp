@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "core/files/file_paths.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/text_inputs.h"
 
@@ -46,13 +49,18 @@ std::string predictions_refusal(const Computation& computation) {
     return "this model cannot read text, so it predicts no words: " + why;
   if (!input && of_pictures)
     return "give the model a picture to name (drop a PNG here, or set inputs.picture)";
-  if (!input) {
-    return scenario.inputs.source != InputSource::text
-               ? "give the model a text to predict words (under TEXT, set inputs to text)"
-               : "the text does not reach this layer, so there are no words to predict";
-  }
-  if (const std::string& why = input->model->transformer()->no_words(); !why.empty())
+  if (!input && scenario.inputs.source != InputSource::text)
+    return "give the model a text to predict words (under TEXT, set inputs to text)";
+  const std::shared_ptr<const TextModel> model =
+      input ? input->model : TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));
+  const Transformer& transformer = *model->transformer();
+  if (const std::string& why = transformer.no_words(); !why.empty())
     return (of_pictures ? "this model predicts no classes: " : "this model predicts no words: ") + why;
+  if (!input)
+    return fmt::format(
+        "the text does not reach this layer, so there are no words to predict: it goes through layers {} to "
+        "{}",
+        transformer.first_layer(), transformer.first_layer() + transformer.config().num_layers - 1);
   const TensorPtr& output = computation.trace->tensors.output;
   const Index length = input->text.length();
   if (!output || length == 0 || output->shape().size(1) != length || output->shape().size(0) == 0)

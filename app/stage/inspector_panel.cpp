@@ -356,6 +356,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   const bool many = terms.largest.size() > 1;
   // After a function of its terms, a list of them alone does not explain the number.
   const bool with_formula = provenance.combine == Combine::rotation ||
+                            is_function_of_products(provenance.combine) ||
                             (cell->tensor.gradient && provenance.combine != Combine::product_sum);
   if (many) draw_terms(context, column, state, terms, provenance.combine, action);
   if (many && with_formula) column.space(4);

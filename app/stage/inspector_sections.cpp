@@ -208,8 +208,11 @@ void draw_code_section(const PanelContext& context, CodeSectionState& state, Tex
   column.space(4);
   std::vector<TextColumn::Line> lines;
   for (const CodeLine& line : code) {
-    lines.push_back({line.code, false});
-    if (!line.comment.empty()) lines.push_back({"# " + line.comment, true});
+    const bool last = &line == &code.back();  // below it nothing follows that its comment could be taken for
+    if (last) lines.push_back({line.code, false});
+    const std::string indent(std::min(line.code.find_first_not_of(' '), line.code.size()), ' ');
+    if (!line.comment.empty()) lines.push_back({indent + "# " + line.comment, true});
+    if (!last) lines.push_back({line.code, false});
   }
   if (const std::string small = small_matrices_line(context, picture->result); !small.empty())
     lines.push_back({"# " + small, true});
@@ -352,9 +355,12 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
     return true;
   }
   column.row(fmt::format("original “{}”", word(before.id)), probability_text(before.before));
-  column.row(fmt::format("with your changes “{}”", word(now.id)), probability_text(now.now));
+  const bool edited = std::ranges::any_of(context.predictions->positions, has_changed);
+  if (edited) column.row(fmt::format("with your changes “{}”", word(now.id)), probability_text(now.now));
   column.space(4);
-  if (!has_changed(change)) {
+  if (!edited) {
+    column.paragraph("Nothing is changed.", context.palette.text_dim);
+  } else if (!has_changed(change)) {
     column.paragraph(fmt::format("Your changes don't affect this {}.", what), context.palette.text_dim);
   } else if (before.id != now.id) {
     column.paragraph(fmt::format("Another {}: “{}” fell to {}, and “{}” rose from {}.", what, word(before.id),

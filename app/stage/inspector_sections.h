@@ -17,6 +17,11 @@
 
 namespace headwise {
 
+// Whether the terms are products, but what is made of them is more than their sum.
+inline bool is_function_of_products(Combine combine) {
+  return combine >= Combine::indexer_query && combine <= Combine::indexer_score;
+}
+
 struct CodeSectionState {
   CodeStyle style = CodeStyle::pytorch;
 };

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include <imgui.h>
 
+#include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
@@ -171,6 +173,10 @@ StageShape shape_of(const PanelContext& context, const StageContent& content,
   shape.digit_height = digits.y;
   for (std::size_t i = 0; i < content.bars.size(); ++i)
     shape.bar_captions.push_back(width_of(context.fonts.small, bar_caption(context, content, i)));
+  if (result.spec.mask) {
+    const bool chosen = result.spec.blocked_at == std::numeric_limits<double>::infinity();
+    shape.legend_width = cell_legend_width(context, chosen ? "not chosen" : "blocked: −∞");
+  }
   const StagePart& first = content.left ? *content.left : result;
   shape.row_label_width = row_label_width(context, first, shape.rows);
   if (result.col_labels) shape.col_label_width = column_label_width(context, *result.col_labels, shape.cols);

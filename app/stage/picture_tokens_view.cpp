@@ -157,7 +157,8 @@ PanelAction draw_picture_tokens(const PanelContext& context, TokensState& state,
   if (key) outline_token(context, keys, *key, context.palette.k);
   if (!row.empty()) {
     const ImVec2 at{float(keys.place.x), float(keys.place.y + keys.place.height + 0.3 * line)};
-    const std::string told = weights_sentence(context, row, focused, key, picture->grid.first_tokens);
+    const std::string told =
+        weights_sentence(context, row, focused, key, picture->grid.first_tokens) + " · faded: little weight";
     ui_probe("patches/weights",
              paint.text_within(float(area.x + area.width) - at.x, font, at, context.palette.text, told));
   }
@@ -198,11 +199,11 @@ void draw_inspected_picture(const PanelContext& context, TextColumn& column, boo
     column.paragraph(weights_sentence(context, row, shown, key, picture->grid.first_tokens),
                      context.palette.text_dim);
   else
-    column.paragraph(fmt::format("{} patches of {} × {} pixels, each a token, after {}.",
-                                 tokens - picture->grid.first_tokens, picture->grid.patch_width,
-                                 picture->grid.patch_height,
-                                 picture->grid.first_tokens == 1 ? "[CLS]" : "[CLS] and [DIST]"),
-                     context.palette.text_dim);
+    column.paragraph(
+        fmt::format("{} patches of {} × {} pixels, each a token, after {}. r1 c2: row 1, column 2.",
+                    tokens - picture->grid.first_tokens, picture->grid.patch_width, picture->grid.patch_height,
+                    picture->grid.first_tokens == 1 ? "[CLS]" : "[CLS] and [DIST]"),
+        context.palette.text_dim);
   column.space(12);
 }
 

@@ -20,6 +20,9 @@ ImGuiID map_id(std::string_view name) {
 
 constexpr std::size_t most_entries = 2;  // as many lines as the strip and its ticks are high
 
+constexpr float legend_beside_units = 28.0f;  // between the last bar and the legend
+constexpr float legend_side_units = 14.0f, legend_gap_units = 6.0f;
+
 void add_contents(HeatmapContents& sum, const HeatmapContents& more) {
   sum.values += more.values;
   sum.blocked += more.blocked;
@@ -208,11 +211,17 @@ void CellLegend::update(std::span<const HeatmapSpec* const> specs) {
   theme = begin.theme;
 }
 
+double cell_legend_width(const PanelContext& context, const std::string& text) {
+  return (legend_beside_units + legend_side_units + legend_gap_units) * context.scale +
+         width_of(context.fonts.small, text);
+}
+
 std::optional<float> draw_cell_legend(const PanelContext& context, const CellLegend& legend, ImVec2 at,
                                       float right, LegendLines lines) {
   const Painter paint = context.painter();
   ImFont* font = context.fonts.small;
-  const float u = context.scale, side = std::round(14.0f * u), line = std::round(17.0f * u), gap = 6.0f * u;
+  const float u = context.scale, side = std::round(legend_side_units * u), line = std::round(17.0f * u),
+              gap = legend_gap_units * u;
   float x = std::round(at.x), y = std::round(at.y);
   std::optional<float> reached;
   std::vector<HeatmapPlane> planes;
@@ -235,7 +244,7 @@ std::optional<float> draw_cell_legend(const PanelContext& context, const CellLeg
 std::optional<float> draw_legend_beside(const PanelContext& context, const CellLegend& legend,
                                         const RectF& bar, float words_end, float right) {
   const float u = context.scale, y = float(bar.y);
-  const float beside_strip = float(bar.x + bar.width) + 28.0f * u;
+  const float beside_strip = float(bar.x + bar.width) + legend_beside_units * u;
   const ImVec2 beside{std::max(beside_strip, words_end + 14.0f * u), y - 4.0f * u};
   const auto end = draw_cell_legend(context, legend, beside, right, LegendLines::column);
   return end ? end : draw_cell_legend(context, legend, {beside_strip, y + u}, right, LegendLines::column);

@@ -65,6 +65,9 @@ enum class LegendLines { column, row };  // at most two entries below each other
 std::optional<float> draw_cell_legend(const PanelContext& context, const CellLegend& legend, ImVec2 at,
                                       float right, LegendLines lines);
 
+// The room to the right of the bars for an entry with this text.
+double cell_legend_width(const PanelContext& context, const std::string& text);
+
 // The same beside a colour bar whose words end at `words_end`,
 // or under their end where there is no room beside them.
 std::optional<float> draw_legend_beside(const PanelContext& context, const CellLegend& legend,

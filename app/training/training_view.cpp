@@ -161,7 +161,7 @@ std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTrai
   const TrainingSettings& settings = training.runs().front().settings;
   const TrainModelConfig& model = settings.model;
   const std::string facts =
-      fmt::format("{} × {} · E {} · {} sequences of {} tokens a step · seed {} · at most {} of memory",
+      fmt::format("{} × {} · E {} · {} sequences of {} tokens a step · seed {} · at most {}",
                   counted(model.layers, "layer"), counted(model.heads, "head"), model.width, settings.batch,
                   training.task().length, settings.seed,
                   bytes_text(LiveTraining::most_bytes(settings) * std::ssize(training.runs())));

@@ -199,7 +199,8 @@ std::string layer_sentence(const Scenario& scenario) {
   const AttentionLayers& layers = model->layers();
   const bool text = scenario.inputs.source == InputSource::text, reads_text = model->no_text().empty();
   const bool picture = scenario.inputs.source == InputSource::picture;
-  const bool predicts_words = reads_text && model->transformer()->no_words().empty();
+  const bool reached = reads_text && scenario.parameters.layer >= model->transformer()->first_layer();
+  const bool predicts_words = reached && model->transformer()->no_words().empty();
   const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(scenario.parameters.layer)];
   std::string notice = fmt::format(
       "{}: layer {} of {}, {}{}. Its parameters are the model's; {}. Choose other layers under PARAMETERS.",
@@ -208,7 +209,7 @@ std::string layer_sentence(const Scenario& scenario) {
       picture          ? "the inputs are what it computes from the picture"
       : !text          ? "the inputs are random"
       : predicts_words ? "the inputs are what it computes from the text; the Prediction view shows its words"
-      : reads_text     ? "the inputs are what it computes from the text"
+      : reached        ? "the inputs are what it computes from the text"
                        : "the tokens are embedded without it");
   if (const std::string count = layer_count_note(model->files(), layers); !count.empty())
     notice += fmt::format(" {}.", count);

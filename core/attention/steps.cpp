@@ -61,7 +61,7 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "a "
      "learned weight. Scores depend on the directions of the rows and on these weights, not on how large the "
      "projections have become."},
-    {Step::gate, "Gate", "how much of each number may pass? the token's own input says it",
+    {Step::gate, "Gate", "how much of each number may pass? the token's own input decides",
      "gated_concat = concat ⊙ σ(output_gate)    output_gate = query W_gᵀ",
      "A fifth linear layer of the token's own row gives a gate for each column of concat; σ brings it "
      "between "
@@ -75,7 +75,7 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "and "
      "masks count on from the last of them."},
     {Step::choose, "Choose", "which keys are worth looking at? a small attention of its own chooses k of them",
-     "I = Σₘ wₘ · ReLU(qₘ·k / √W)    the k largest of each row take part",
+     "I = Σₘ wₘ · ReLU(qₘ·k / √W)    the largest of each row take part",
      "The indexer scores every pair with a few narrow heads, and for each query only the k keys with the "
      "largest scores, of those that the masks leave, take part in the softmax. All heads share the choice. "
      "No gradient goes through it."},

@@ -245,6 +245,10 @@ bool StepLines::bias_is_apart() const {
 
 void StepLines::mask() {
   if (!t_.mask_bias) return set("scaled_scores", "no mask");
+  if (result_ == Id::position_bias) {
+    lines_ = position_bias_lines(dialect_, trace_);
+    return;
+  }
   if (result_ == Id::mask_bias || !bias_is_apart())
     for (CodeLine& line : mask_bias_lines(dialect_, trace_)) lines_.push_back(std::move(line));
   if (result_ == Id::mask_bias) return;

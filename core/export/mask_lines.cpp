@@ -26,6 +26,7 @@ class MaskLines {
         sizes_(attention_sizes(trace.options, trace.tensors)) {}
 
   std::vector<CodeLine> take();
+  std::vector<CodeLine> take_position_bias();
   MaskFunctions functions(bool scaled);
 
  private:
@@ -48,6 +49,7 @@ class MaskLines {
   bool adds_by_distance() const { return o_.alibi || o_.relative_bias; }
   std::string given_attn_mask() const;
   std::string cell_of_attn_mask() const;
+  void add_indices(bool of_queries);
   void add_places();
   void add_blocked();
   void add_floats();
@@ -144,7 +146,6 @@ void MaskLines::add_relative_bias(const RelativeBias& bias) {
   add("bucket = " + dialect_("choose", fmt::format("distance < {}", exact), "distance", "further"));
   if (bias.bidirectional) add(fmt::format("bucket = bucket + {} * (back < 0)", buckets), "keys ahead");
   add("position_bias = " + dialect_("of buckets", "relative_attention_bias_weight", "bucket"));
-  add_bias(dialect_("as scores", "position_bias"));
 }
 
 // Of the keys that are left the k with the largest scores, of equal ones the first.
@@ -172,16 +173,28 @@ void MaskLines::add_floats() {
         o_.is_causal ? dialect_("at least zero", "back") : dialect_("absolute", "back");
     add_bias(dialect_("as scores", "(" + dialect_("of each head", "slopes") + " * " + distance + ")"), "-");
   }
-  if (o_.relative_bias) add_relative_bias(*o_.relative_bias);
+  if (o_.relative_bias) {
+    add_relative_bias(*o_.relative_bias);
+    add_bias(dialect_("as scores", "position_bias"));
+  }
+}
+
+void MaskLines::add_indices(bool of_queries) {
+  if (of_queries) add(fmt::format("i = {}[:, None]", dialect_("arange", sizes_.queries)));
+  add("j = " + dialect_("arange", sizes_.keys));
+}
+
+std::vector<CodeLine> MaskLines::take_position_bias() {
+  add_indices(true);
+  add_places();
+  add_relative_bias(*o_.relative_bias);
+  return std::move(lines_);
 }
 
 std::vector<CodeLine> MaskLines::take() {
   if (!t_.mask_bias) return {};
   const bool places = depends_on_distance(o_);
-  if (places || t_.valid_lens || t_.nonpad_kv_seqlen) {
-    if (places) add(fmt::format("i = {}[:, None]", dialect_("arange", sizes_.queries)));
-    add("j = " + dialect_("arange", sizes_.keys));
-  }
+  if (places || t_.valid_lens || t_.nonpad_kv_seqlen) add_indices(places);
   add("blocked = " + dialect_("falses"));
   add_blocked();
   add("mask_bias = " + dialect_("zero or minus infinity", "blocked"));
@@ -242,6 +255,10 @@ MaskFunctions MaskLines::functions(bool scaled) {
 
 std::vector<CodeLine> mask_bias_lines(const CodeDialect& dialect, const Trace& trace) {
   return MaskLines(dialect, trace, false).take();
+}
+
+std::vector<CodeLine> position_bias_lines(const CodeDialect& dialect, const Trace& trace) {
+  return MaskLines(dialect, trace, false).take_position_bias();
 }
 
 MaskFunctions mask_functions(const CodeDialect& dialect, const Trace& trace, bool scaled) {

@@ -209,7 +209,8 @@ std::vector<LegendEntry> legend_entries(const HeatmapSpec& spec, const HeatmapCo
   const Kind kinds[] = {
       {contents.blocked, 0.0, true,
        contents.blocked > 0 && blocked_is_minus_infinity(spec) ? "blocked: −∞" : "blocked"},
-      {contents.blocked_values, spec.range.hi == 0.0 ? 1.0 : spec.range.hi, true, "blocked, with a value"},
+      {contents.blocked_values, spec.range.hi == 0.0 ? 1.0 : spec.range.hi, true,
+       spec.blocked_at == infinity ? "not chosen" : "blocked, with a value"},
       {contents.nans, std::nan(""), false, cells_of("NaN", contents.nans)},
       {contents.minus_infs, -infinity, false, cells_of("−∞", contents.minus_infs)},
       {contents.plus_infs, infinity, false, cells_of("+∞", contents.plus_infs)},

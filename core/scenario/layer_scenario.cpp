@@ -206,10 +206,13 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
 
 Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers) {
   if (layers.layers.empty()) refuse_missing_files(path);
-  Scenario scenario = layer_scenario(path, layers, first_usable_layer(layers));
-  if (!scenario.inputs.self_attention || !TextModel::open(path)->no_text().empty()) return scenario;
+  const std::shared_ptr<const TextModel> model = TextModel::open(path);
+  const bool reads_text = model->no_text().empty();
+  const Index reached = reads_text ? model->transformer()->first_layer() : 0;
+  Scenario scenario = layer_scenario(path, layers, std::max(first_usable_layer(layers), reached));
+  if (!scenario.inputs.self_attention || !reads_text) return scenario;
   scenario.inputs.source = InputSource::text;
-  scenario.inputs.text = initial_text(*TextModel::open(path));
+  scenario.inputs.text = initial_text(*model);
   for (const Preset& preset : presets()) {  // built-in models: one whose words they know
     const Scenario known = preset_scenario(preset.name);
     if (is_of_model(known) && known.parameters.file == path) scenario.inputs.text = known.inputs.text;

@@ -105,7 +105,7 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
   };
   const std::span<const LmHeadNames> heads = config.names->heads;
   if (heads.empty())
-    refuse_input(files->path(), "an encoder predicts no words: its last hidden states go to a decoder", "",
+    refuse_input(files->path(), "it is an encoder, whose last hidden states go to a decoder", "",
                  "", "a text's tokens, its layers and all of their heads are still there to look at");
   auto head = std::ranges::find_if(heads, [&](const LmHeadNames& names) {
     return !(names.dense.empty() ? found(names.decoder) : found(std::string(names.dense) + "weight")).empty();

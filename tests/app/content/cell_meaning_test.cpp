@@ -80,6 +80,17 @@ TEST_CASE("a blocked weight is told as blocked, with where the attention went in
   CHECK_CONTAINS(meaning(sentence(), Id::attn_weights, {0, 2, animal, the}), "“animal” gives");
 }
 
+TEST_CASE("a key that the indexer does not choose is not said to be blocked") {
+  const TracedScenario given =
+      sentence({R"(mask.indexer={"heads":2,"width":8,"k":1})", "mask.is_causal=true"});
+  const Tensor& weights = *given.trace->tensor(Id::attn_weights);
+  const Index left = weights.at({0, 0, the, animal}) == 0.0 ? animal : 0;  // one key of six is chosen
+  CHECK_CONTAINS(meaning(given, Id::attn_weights, {0, 0, the, left}), "The indexer does not choose “");
+  CHECK_CONTAINS(meaning(given, Id::masked_scores, {0, 0, the, left}),
+                 "the indexer does not choose this pair, and its weight is 0.");
+  CHECK_CONTAINS(meaning(given, Id::attn_weights, {0, 0, animal, the}), "The mask blocks “the”");
+}
+
 TEST_CASE("where every key of a query is blocked, no other key is said to get its attention") {
   const TracedScenario given = sentence({"mask.preset=padding:12", "mask.fully_masked_rows=zero"});
   REQUIRE(given.trace->tensor(Id::attn_weights)->at({0, 0, animal, the}) == 0.0);

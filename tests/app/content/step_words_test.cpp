@@ -279,13 +279,25 @@ TEST_CASE("every picture of latent attention has words of its own, forwards and 
   }
 }
 
+TEST_CASE("a relative bias has a question, a formula and lines of its own") {
+  const TracedScenario given = traced({R"(attention.relative_bias={"bidirectional":false})"});
+  const StepWords words = step_words(Step::mask, {TensorId::position_bias, {}, {}, false, 0, 0});
+  CHECK(words.formulas.front().starts_with("position_bias"));
+  CHECK_CONTAINS(step_question(Step::mask, given.trace->options), "distance");
+  const std::vector<CodeLine> lines =
+      code_lines(CodeStyle::pytorch, Step::mask, TensorId::position_bias, *given.trace);
+  CHECK(lines.back().code.starts_with("position_bias = relative_attention_bias_weight"));
+  for (const CodeLine& line : lines) CHECK(line.code.find("mask_bias") == std::string::npos);
+}
+
 TEST_CASE("every row of words names a tensor, or a step and a tensor, and has a formula and a sentence") {
   CHECK(step_rows().size() > 20);
   for (const WordRow& row : step_rows()) {
     CAPTURE(row.key);
     const std::size_t grad = row.key.find(": grad ");
     std::string_view tensor = grad == row.key.npos ? row.key : row.key.substr(grad + 7);
-    for (const std::string_view kind : {" of neighbours", " of latents"})
+    for (const std::string_view kind :
+         {" of neighbours", " of compressed latents", " of absorbed latents", " of latents"})
       if (tensor.ends_with(kind)) tensor.remove_suffix(kind.size());
     CHECK(find_tensor_name(tensor));
     if (grad != row.key.npos)

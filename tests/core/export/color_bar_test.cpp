@@ -63,6 +63,8 @@ TEST_CASE("the legend names what is there, and only that") {
   }
   CHECK(legend.finish(0, {}).planes.size() == 5);
   CHECK(legend.width() <= 500);
+  spec.blocked_at = std::numeric_limits<double>::infinity();  // an indexer's scores keep their values
+  CHECK(says(cell_legend(spec, heatmap_contents(spec), 500, 12), "not chosen"));
 }
 
 TEST_CASE("the legend says where what is blocked is −∞") {

@@ -102,6 +102,8 @@ TEST_CASE("a text does not reach a decoder's layers, and a note says which it go
     REQUIRE_FALSE(inputs.notes.empty());
     CHECK_CONTAINS(inputs.notes[0], "it goes through the encoder, layers 2 to 3");
   }
+  const Scenario opened = opened_model_scenario(path, TextModel::open(path)->layers());
+  CHECK(opened.parameters.layer == 2);  // the first that its text reaches
 }
 
 TEST_CASE("a head muted in the scenario is the head muted in the model") {
