@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/cli/command_line.h"
-#include "app/cli/report.h"
 #include "app/cli/trace_request.h"
 #include "app/platform/driver.h"
 #include "app/platform/offscreen_context.h"
@@ -23,6 +22,7 @@
 #include "core/gpu/gpu_speed.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
+#include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/task_threads.h"
@@ -33,7 +33,7 @@ namespace {
 struct BackendRun {
   std::string backend, preset;
   long embed_dim = 0, num_heads = 0, num_kv_heads = 0, length = 0;
-  std::string op;
+  Op op = Op::multi_head_attention;
   bool is_causal = false, keeps_weights = false;
   // What differs from the previous run: "scale", "gain" or "token"; empty: a run from scratch.
   std::string edit = {};
@@ -234,17 +234,16 @@ void add_case(const std::string& backend, const BenchCase& work, int rounds,
   for (const int threads : work.threads) {
     const std::optional<Runner> run = runner(backend, work, threads, warnings);
     if (!run) return;
-    BackendRun entry{
-        .backend = backend,
-        .preset = work.preset,
-        .embed_dim = sizes.embed_dim,
-        .num_heads = sizes.heads,
-        .num_kv_heads = sizes.kv_heads,
-        .length = sizes.queries,
-        .op = projects(work.inputs.options.op) ? "multi_head_attention" : "scaled_dot_product_attention",
-        .is_causal = work.inputs.options.is_causal,
-        .keeps_weights = work.keeps_weights || reference,
-        .threads = threads};
+    BackendRun entry{.backend = backend,
+                     .preset = work.preset,
+                     .embed_dim = sizes.embed_dim,
+                     .num_heads = sizes.heads,
+                     .num_kv_heads = sizes.kv_heads,
+                     .length = sizes.queries,
+                     .op = work.inputs.options.op,
+                     .is_causal = work.inputs.options.is_causal,
+                     .keeps_weights = work.keeps_weights || reference,
+                     .threads = threads};
     const auto add = [&](const Runner& runner, const AttentionInputs& inputs, double left) {
       entry.max_abs_diff = difference_from_reference(inputs, *runner.whole()->tensors.output);
       entry.extra_mib = runner.gpu_mib;
@@ -368,12 +367,13 @@ Report machine_report(const BackendBench& bench) {
 }
 
 Report bench_report(const BackendBench& bench) {
+  constexpr std::string_view short_names[] = {"mha", "sdpa", "mla"};  // of Op
   std::vector<Row> rows{{"backend", "preset", "op", "E", "H", "L", "mask/edit", "weights", "threads",
                          "median ms", "least ms", "GFLOP/s", "of peak", "extra MiB", "max diff"}};
   for (const BackendRun& run : bench.runs)
     rows.push_back({text_cell("backend", run.backend),
                     text_cell("preset", run.preset),
-                    {"op", run.op, run.op == "multi_head_attention" ? "mha" : "sdpa"},
+                    {"op", choice_name(run.op), std::string(short_names[static_cast<std::size_t>(run.op)])},
                     integer_cell("embed_dim", run.embed_dim),
                     integer_cell("num_heads", run.num_heads),
                     {"num_kv_heads", run.num_kv_heads},

@@ -1,8 +1,6 @@
 // headwise bench: how fast the window is, and how fast the backends are.
 #include <fmt/format.h>
 #include <algorithm>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

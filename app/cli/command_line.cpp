@@ -13,7 +13,6 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/trace_request.h"
 #include "app/window/run_window.h"

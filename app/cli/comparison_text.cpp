@@ -157,8 +157,7 @@ std::string no_cause_text(const ComparisonReport& report) {
   else if (findings.next_array)
     text += fmt::format(
         ". What comes before {} agrees, so it is computed differently: compare it alone, in a file without "
-        "the "
-        "others",
+        "the others",
         one_line(*findings.next_array, 60));
   return text + ".\n";
 }
@@ -192,8 +191,7 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
            causes_text(report, first);
   text += fmt::format(
       "  worst cell [{}]: ours {}, theirs {}: |ours − theirs| = {:.3g} = {:.3g} · max(|ours|, |theirs|, u), "
-      "and "
-      "{:g} is allowed{}\n",
+      "and {:g} is allowed{}\n",
       join(difference.worst, ","), value_text(difference.ours, report.trace.dtype),
       value_text(difference.theirs, stored_type(first)), difference.worst_absolute, difference.worst_relative,
       first.tolerance, unit_words);

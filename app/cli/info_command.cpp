@@ -60,13 +60,6 @@ HeadScore score_at(std::size_t i) {
   return static_cast<HeadScore>(i);
 }
 
-// From the first head that has it: the score of uniform weights is the same for all.
-const MeasuredScore* measured(const HeadSurvey& survey, HeadScore score) {
-  for (const SurveyedHead& head : survey.heads)
-    if (head.scores[score].value) return &head.scores[score];
-  return nullptr;
-}
-
 // Numbers under right-aligned names.
 Cell score_cell(HeadScore score, const std::optional<double>& value) {
   const HeadScoreWords& words = head_score_words(score);
@@ -103,7 +96,7 @@ Report heads_report(const HeadsInfoRequest& request) {
   Row header{"head"}, uniform{"unif."};
   Json scores = Json::object();
   for (std::size_t i = 0; i < head_score_count; ++i) {
-    const MeasuredScore* const one = measured(survey, score_at(i));
+    const MeasuredScore* const one = measured_score(survey, score_at(i));
     const Cell cell = score_cell(score_at(i), one ? std::optional(one->uniform) : std::nullopt);
     scores[cell.key] = {{"uniform", cell.value}, {"queries", one ? one->queries : 0}};
     header.cells.emplace_back(fmt::format("{:>5}", head_score_words(score_at(i)).name));

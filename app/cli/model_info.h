@@ -17,11 +17,11 @@ std::string model_info_text(const TextModel& model);
 // empty if it does.
 std::string assumed_heads_text(const TextModel& model);
 
-// {"config": bool, "missing_files": […], "layers": [{"layer", "name", "family", "layout", "embed_dim", "num_heads",
-// "num_kv_heads", "assumed_num_heads", "possible_num_heads": […], "head_dim", "v_head_dim", "bias", "is_causal",
-// "positions", "problem"}], "layer_count_problem": if config.json gives another number, "encoder": {"blocks", "vocabulary",
-// "max_positions", "no_words"}, "tokenizer": "WordPiece", "no_text": why text cannot go in, "no_picture": why a picture cannot}; what is not known or not there
-// is null.
+// {"config": bool, "missing_files": […], "layers": [{"layer", "name", "family", "layout", "embed_dim",
+// "num_heads", "num_kv_heads", "assumed_num_heads", "possible_num_heads": […], "head_dim", "v_head_dim",
+// "bias", "is_causal", "positions", "problem"}], "layer_count_problem": if config.json gives another number,
+// "encoder": {"blocks", "vocabulary", "max_positions", "no_words"}, "tokenizer": "WordPiece", "no_text": why
+// text cannot go in, "no_picture": why a picture cannot}; what is not known or not there is null.
 nlohmann::ordered_json model_info_json(const TextModel& model);
 
 // The arrays of a file as human-readable lines: of a model's hundreds,

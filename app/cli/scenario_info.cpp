@@ -250,8 +250,7 @@ void add_output_shares(const Trace& trace, Report& report) {
   report.add_line(
       "\n  Which heads make up the output?\n"
       "  output = Σ_h head_output_h · W_O,hᵀ + b. The sum of absolute values of each head's part over all "
-      "cells, as a "
-      "share of the total over heads and bias: {}.\n",
+      "cells, as a share of the total over heads and bias: {}.\n",
       {{"output_shares",
         {{"heads", std::vector<double>(shares.begin(), shares.end() - 1)}, {"bias", shares.back()}},
         join(words, ", ")}});

@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "app/cli/command_line.h"
-#include "app/cli/standard_streams.h"
 #include "app/platform/offscreen_context.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/reference_parts.h"
@@ -27,12 +26,10 @@
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/overridden_settings.h"
 #include "core/scenario/presets.h"
-#include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/edit_distance.h"
-#include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/progress.h"
 

@@ -10,38 +10,29 @@
 #include "core/tensor/version.h"
 
 namespace headwise {
-namespace embedded {
-std::span<const unsigned char> doc_window();
-std::span<const unsigned char> doc_lessons();
-std::span<const unsigned char> doc_command_line();
-std::span<const unsigned char> doc_scenarios();
-std::span<const unsigned char> doc_models();
-std::span<const unsigned char> doc_trust();
-std::span<const unsigned char> doc_performance();
-std::span<const unsigned char> doc_glossary();
-}  // namespace embedded
+
+std::string_view embedded_doc_window(), embedded_doc_lessons(), embedded_doc_command_line(),
+    embedded_doc_scenarios(), embedded_doc_models(), embedded_doc_trust(), embedded_doc_performance(),
+    embedded_doc_glossary();
+
 namespace {
 
 constexpr struct {
   const char* name;
   const char* label;
-  std::span<const unsigned char> (*text)();
+  std::string_view (*text)();
 } sources[] = {
-    {"window", "Window", embedded::doc_window},
-    {"lessons", "Lessons", embedded::doc_lessons},
-    {"command-line", "Command line", embedded::doc_command_line},
-    {"scenarios", "Scenarios", embedded::doc_scenarios},
-    {"models", "Models", embedded::doc_models},
-    {"trust", "Numbers", embedded::doc_trust},
-    {"performance", "Performance", embedded::doc_performance},
-    {"glossary", "Glossary", embedded::doc_glossary},
+    {"window", "Window", embedded_doc_window},
+    {"lessons", "Lessons", embedded_doc_lessons},
+    {"command-line", "Command line", embedded_doc_command_line},
+    {"scenarios", "Scenarios", embedded_doc_scenarios},
+    {"models", "Models", embedded_doc_models},
+    {"trust", "Numbers", embedded_doc_trust},
+    {"performance", "Performance", embedded_doc_performance},
+    {"glossary", "Glossary", embedded_doc_glossary},
 };
 
 constexpr unsigned dialect = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH;
-
-std::string_view text_of(std::span<const unsigned char> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 std::string_view text_of(const MD_ATTRIBUTE& attribute) {
   return {attribute.text, attribute.size};
@@ -215,7 +206,7 @@ std::vector<DocPage> read_pages() {
   const std::vector<std::string> names = file_names();
   std::vector<DocPage> pages;
   for (const auto& source : sources) {
-    DocPage page{source.name, source.label, "", doc_blocks(text_of(source.text()), names)};
+    DocPage page{source.name, source.label, "", doc_blocks(source.text(), names)};
     for (const DocText& run : page.blocks.front().cells.front()) page.title += run.text;
     link_lessons(page.blocks);
     pages.push_back(std::move(page));
@@ -283,7 +274,7 @@ std::span<const DocPage> doc_pages() {
 
 std::string doc_html(const DocPage& page, std::string_view before, std::string_view after) {
   const auto* const source = std::ranges::find(sources, page.name, [](const auto& each) { return each.name; });
-  const std::string_view markdown = text_of(source->text());
+  const std::string_view markdown = source->text();
   std::string body;
   md_html(
       markdown.data(), static_cast<MD_SIZE>(markdown.size()),
@@ -298,12 +289,12 @@ std::string docs_html() {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Headwise " +
       std::string(version()) +
-      "</title>\n<style>body{font:16px/1.5 sans-serif;max-width:52em;margin:2em auto;padding:0 1em}"
-      "pre{background:#f2f3f5;padding:.8em;overflow-x:auto}table{border-collapse:collapse}"
-      "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}"
-      "@media(prefers-color-scheme:dark){body{background:#16181c;color:#dde}pre{background:#22252b}a{color:#"
-      "8ab4f8}}"
-      "</style></head><body>\n<nav>";
+      "</title>\n<style>body{font:16px/1.5 sans-serif;max-width:52em;margin:2em auto;padding:0 "
+      "1em}pre{background:#f2f3f5;padding:.8em;overflow-x:auto}table{border-collapse:collapse}td,th{border:"
+      "1px "
+      "solid #ccc;padding:.2em "
+      ".6em;text-align:left}@media(prefers-color-scheme:dark){body{background:#16181c;color:#dde}pre{"
+      "background:#22252b}a{color:#8ab4f8}}</style></head><body>\n<nav>";
   for (const DocPage& page : doc_pages())
     html += "<a href=\"#" + page.name + "\">" + page.title + "</a><br>\n";
   html += "</nav>\n";

@@ -187,12 +187,10 @@ StepFacts step_facts(const Trace& trace, Step step, Index batch, Index head) {
   return facts;
 }
 
-namespace embedded {
-std::span<const unsigned char> words_steps();
-}  // namespace embedded
+std::string_view embedded_words_steps();
 
 std::span<const WordRow> step_rows() {
-  static const std::vector<WordRow> rows = word_rows(embedded::words_steps(), "steps.txt");
+  static const std::vector<WordRow> rows = word_rows(embedded_words_steps(), "steps.txt");
   return rows;
 }
 

@@ -216,8 +216,7 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
     if (!held)
       tooltip(widgets,
               "the row of weights as you expect it: drag over the bars. By keys: ← → choose a bar, 0–9 set "
-              "it to a tenth, ↑ ↓ "
-              "raise and lower it (Shift: by 0.01), Enter answers");
+              "it to a tenth, ↑ ↓ raise and lower it (Shift: by 0.01), Enter answers");
   } else {
     tooltip(widgets, "filled: the computed weights; outlined: those you drew");
   }

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <vector>
 
 #include "app/content/stage_views.h"
 #include "app/lesson/page_answers.h"

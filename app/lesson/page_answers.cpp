@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/session/answer_check.h"
-#include "app/session/commands.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/painter.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "app/lesson/page_answers.h"
 #include "app/lesson/page_place.h"

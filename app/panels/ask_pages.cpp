@@ -10,13 +10,10 @@
 #include "core/attention/steps.h"
 #include "core/lessons/lessons.h"
 #include "core/lessons/live_text.h"
-#include "core/lessons/search_index.h"
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> words_ask();
-}  // namespace embedded
+std::string_view embedded_words_ask();
 
 namespace {
 
@@ -73,7 +70,7 @@ double weight_of(const DocPage& page) {
 }  // namespace
 
 std::span<const WordRow> ask_words() {
-  static const std::vector<WordRow> rows = word_rows(embedded::words_ask(), "ask.txt");
+  static const std::vector<WordRow> rows = word_rows(embedded_words_ask(), "ask.txt");
   return rows;
 }
 

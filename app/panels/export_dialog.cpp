@@ -53,12 +53,10 @@ void draw_format(const WidgetContext& context, ExportDialogState& state) {
 }
 
 void draw_theme(const WidgetContext& context, TensorExport& what) {
-  int theme = static_cast<int>(what.theme);
-  if (choice_row(context,
-                 {"export/theme", "background", "",
-                  "Light suits paper and slides; the window's theme is not changed."},
-                 theme_names, theme))
-    what.theme = static_cast<Theme>(theme);
+  choice_row(
+      context,
+      {"export/theme", "background", "", "Light suits paper and slides; the window's theme is not changed."},
+      theme_names, what.theme);
 }
 
 // A number that is required and of any size.
@@ -81,13 +79,12 @@ void draw_colors(const WidgetContext& context, TensorExport& what) {
     what.color_map =
         map == 0 ? std::nullopt : std::optional(color_map_entries()[static_cast<std::size_t>(map - 1)].map);
   }
-  int range = static_cast<int>(what.range_kind);
-  if (choice_row(context,
-                 {"export/range", "range", "",
-                  "Own: range of this matrix alone. Shared: one range for all heads, so that their pictures "
-                  "can be compared. Fixed: between two numbers of your own."},
-                 ranges, range))
-    what.range_kind = static_cast<ExportRange>(range);
+  choice_row(
+      context,
+      {"export/range", "range", "",
+       "Own: range of this matrix alone. Shared: one range for all heads, so that their pictures can be "
+       "compared. Fixed: between two numbers of your own."},
+      ranges, what.range_kind);
   if (what.range_kind == ExportRange::fixed) {
     draw_end(context, {"export/range/lo", "from", "", "The value at the lower end of the colours."},
              what.range.lo);

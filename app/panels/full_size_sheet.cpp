@@ -156,19 +156,15 @@ void draw_choices(const PanelContext& context, FullSizeRequest& request) {
   draw_models(context, request);
   section_caption(context, "RUN");
   draw_length(context, request);
-  int causal = request.is_causal ? 1 : 0;
-  if (choice_row(context,
-                 {"full_size/causal", "causal", "",
-                  "Query i sees only keys 0 … i, which nearly halves the work between the projections."},
-                 masks, causal))
-    request.is_causal = causal == 1;
-  int source = request.hand_made ? 1 : 0;
-  if (choice_row(context,
-                 {"full_size/inputs", "tokens", "",
-                  "Random inputs and parameters, or a repeated sentence with the hand-made heads, whose "
-                  "patterns are visible. Both take equally long."},
-                 inputs, source))
-    request.hand_made = source == 1;
+  choice_row(context,
+             {"full_size/causal", "causal", "",
+              "Query i sees only keys 0 … i, which nearly halves the work between the projections."},
+             masks, request.is_causal);
+  choice_row(context,
+             {"full_size/inputs", "tokens", "",
+              "Random inputs and parameters, or a repeated sentence with the hand-made heads, whose patterns "
+              "are visible. Both take equally long."},
+             inputs, request.hand_made);
   std::array<std::string_view, offered_backends.size()> backend_names;
   std::ranges::transform(offered_backends, backend_names.begin(),
                          [](BackendId id) { return backend_of(id).name; });

@@ -94,14 +94,7 @@ PanelAction lead_to(const PanelContext& context, const SurveyedHead& head) {
     action.scenario->parameters.layer = head.layer;
     action.edit_label = fmt::format("show head {}", head_name(head));
   }
-  action.selection = context.selection;
-  Selection& place = *action.selection;
-  place.step = Step::softmax;
-  place.view = StageView::one_head;
-  place.head = head.head;
-  place.batch = 0;
-  place.pinned.reset();
-  place.tensor.reset();
+  action.selection = weights_of_head(context.selection, head.head);
   return action;
 }
 

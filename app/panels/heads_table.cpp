@@ -64,14 +64,6 @@ Names names_of(HeadColumn column) {
   return names_behind_scores[static_cast<int>(column) - static_cast<int>(HeadColumn::effect)];
 }
 
-// From the first head that has it: the score of uniform weights and the number of queries are the same for
-// all heads except for rows that are left out.
-const MeasuredScore* measured(const HeadSurvey& survey, HeadScore score) {
-  for (const SurveyedHead& head : survey.heads)
-    if (head.scores[score].value) return &head.scores[score];
-  return nullptr;
-}
-
 std::string column_tooltip(const HeadsTable& table, HeadColumn column) {
   const std::string sorts = " Click to sort, largest first; click again for smallest first.";
   if (column == HeadColumn::head)
@@ -81,7 +73,7 @@ std::string column_tooltip(const HeadsTable& table, HeadColumn column) {
   if (!score)
     return names_of(column).what + (table.muting ? sorts : " Mute each head in turn to measure it.");
   const std::string what(head_score_words(*score).what);
-  const MeasuredScore* const one = measured(*table.survey, *score);
+  const MeasuredScore* const one = measured_score(*table.survey, *score);
   if (!one) return what + " This text has nothing of the kind.";
   const std::string over = fmt::format(" Measured over {} of {} tokens.", one->queries, table.survey->length);
   if (*score == HeadScore::entropy) return what + over + sorts;
@@ -93,7 +85,7 @@ std::string column_tooltip(const HeadsTable& table, HeadColumn column) {
 
 // The note below the name of a score.
 std::string note_of(const HeadSurvey& survey, HeadScore score) {
-  const MeasuredScore* const one = measured(survey, score);
+  const MeasuredScore* const one = measured_score(survey, score);
   if (!one) return "none here";
   if (one->queries <= few_queries)
     return fmt::format("based on {} {}", one->queries, one->queries == 1 ? "query" : "queries");

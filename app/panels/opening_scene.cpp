@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "app/content/motion.h"
-#include "app/content/opening_layout.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/widgets/focus_order.h"
-#include "app/widgets/painter.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {

@@ -68,11 +68,7 @@ void draw_preset(SetupRows& rows) {
 void draw_alibi(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
   if (!rows.rare("setup/alibi", mask.alibi)) return;
-  int alibi = mask.alibi ? 1 : 0;
-  if (rows.choice(setup_row("setup/alibi"), off_on, alibi)) {
-    mask.alibi = alibi == 1;
-    rows.edited("setup/alibi", alibi == 1 ? "ALiBi on" : "ALiBi off", false);
-  }
+  rows.choice(setup_row("setup/alibi"), off_on, mask.alibi, "ALiBi ");
   if (!mask.alibi) return;
   rows.number(setup_setting("setup/alibi_scale"), mask.alibi_scale);
 }
@@ -117,12 +113,9 @@ void draw_fully_masked_rows(SetupRows& rows) {
   const FullyMaskedRows by_default = projects(rows.scenario().op) && rows.scenario().attention.need_weights
                                          ? FullyMaskedRows::nan
                                          : FullyMaskedRows::zero;
-  int row = mask.fully_masked_rows.value_or(by_default) == FullyMaskedRows::nan ? 0 : 1;
-  if (rows.choice(setup_row("setup/fully_masked_rows"), fully_masked, row)) {
-    mask.fully_masked_rows = row == 0 ? FullyMaskedRows::nan : FullyMaskedRows::zero;
-    rows.edited("setup/fully_masked_rows", fmt::format("set fully masked rows to {}", row == 0 ? "NaN" : "0"),
-                false);
-  }
+  FullyMaskedRows now = mask.fully_masked_rows.value_or(by_default);
+  if (rows.choice(setup_row("setup/fully_masked_rows"), fully_masked, now, "set fully masked rows to "))
+    mask.fully_masked_rows = now;
 }
 
 void draw_convention(SetupRows& rows) {
@@ -139,16 +132,13 @@ void draw_convention(SetupRows& rows) {
 // Always there: nothing below it moves when the causal mask comes and goes.
 void draw_alignment(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
-  int alignment = mask.causal_alignment == CausalAlignment::top_left ? 0 : 1;
   if (!mask.is_causal) {
     rows.idle_choice(
         {"setup/alignment", "aligned", "",
          "Where the diagonal of the causal mask starts when L and S differ. Turn causal on to choose."},
         alignments, -1);
-  } else if (rows.choice(setup_row("setup/alignment"), alignments, alignment)) {
-    mask.causal_alignment = alignment == 0 ? CausalAlignment::top_left : CausalAlignment::bottom_right;
-    rows.edited("setup/alignment",
-                fmt::format("causal, aligned {}", alignment == 0 ? "top-left" : "bottom-right"), false);
+  } else {
+    rows.choice(setup_row("setup/alignment"), alignments, mask.causal_alignment, "causal, aligned ");
   }
 }
 
@@ -166,21 +156,14 @@ void draw_qk_norm(SetupRows& rows) {
   }
   if (!a.qk_norm) return;
   constexpr std::array<std::string_view, 3> kinds{"RMS", "layer", "L2"};
-  int kind = static_cast<int>(a.qk_norm_kind);
-  if (!rows.choice(setup_row("setup/qk_norm_kind"), kinds, kind)) return;
-  a.qk_norm_kind = static_cast<NormKind>(kind);
-  rows.edited("setup/qk_norm_kind", fmt::format("QK-norm by {}", kinds[static_cast<std::size_t>(kind)]), false);
+  rows.choice(setup_row("setup/qk_norm_kind"), kinds, a.qk_norm_kind, "QK-norm by ");
 }
 
 void draw_rotary_pairs(SetupRows& rows) {
   const SetupSetting& setting = setup_setting("setup/rotary_pairs");
   if (!setting.is_there(rows.scenario())) return;
-  int pairs = static_cast<int>(rows.scenario().attention.rotary_pairs);
   constexpr std::array<std::string_view, 2> kinds{"halves", "neighbours"};
-  if (!rows.choice(setup_row("setup/rotary_pairs"), kinds, pairs)) return;
-  rows.scenario().attention.rotary_pairs = static_cast<RotaryPairs>(pairs);
-  rows.edited("setup/rotary_pairs", fmt::format("RoPE rotates {}", kinds[static_cast<std::size_t>(pairs)]),
-              false);
+  rows.choice(setup_row("setup/rotary_pairs"), kinds, rows.scenario().attention.rotary_pairs, "RoPE rotates ");
 }
 
 // The kinds that need no list of numbers, which only a file gives.
@@ -228,11 +211,7 @@ void draw_output_gate(SetupRows& rows) {
 void draw_setup_mask(SetupRows& rows) {
   section_caption(rows.widgets(), "MASK");
   MaskSpec& mask = rows.scenario().mask;
-  int causal = mask.is_causal ? 1 : 0;
-  if (rows.choice(setup_row("setup/causal"), off_on, causal)) {
-    mask.is_causal = causal == 1;
-    rows.edited("setup/causal", fmt::format("causal mask {}", off_on[static_cast<std::size_t>(causal)]), false);
-  }
+  rows.choice(setup_row("setup/causal"), off_on, mask.is_causal, "causal mask ");
   draw_alignment(rows);
   draw_preset(rows);
 

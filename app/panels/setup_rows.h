@@ -65,6 +65,16 @@ class SetupRows {
   TextFieldResult sentence(const RowLabel& label, std::string& text, std::span<const TextMark> marks = {});
   // True if the choice changed; the caller then makes the edit and names it.
   bool choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen);
+  // The same for an enumeration, or for what is off or on, with its edit: `edit` and the label chosen.
+  template <class Choice>
+  bool choice(const RowLabel& label, std::span<const std::string_view> labels, Choice& value,
+              const std::string& edit) {
+    int chosen = static_cast<int>(value);
+    if (!choice(label, labels, chosen)) return false;
+    value = static_cast<Choice>(chosen);
+    edited(label.id, edit + std::string(labels[static_cast<std::size_t>(chosen)]), false);
+    return true;
+  }
   // A row that does not apply keeps its place, so that no other row moves: its control is dim,
   // and the tooltip says why.
   void idle_choice(const RowLabel& label, std::span<const std::string_view> labels, int chosen);

@@ -10,9 +10,7 @@
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> words_settings();
-}  // namespace embedded
+std::string_view embedded_words_settings();
 
 namespace {
 
@@ -86,7 +84,7 @@ std::span<const SetupSetting> all_setup_settings() {
   static const std::vector<SetupSetting> all = [] {
     constexpr std::string_view file = "settings.txt";
     std::vector<SetupSetting> settings;
-    for (const auto& [id, value] : word_rows(embedded::words_settings(), file)) {
+    for (const auto& [id, value] : word_rows(embedded_words_settings(), file)) {
       std::vector<std::string_view> parts = parts_in(value);
       parts.resize(7);
       const auto* const condition = std::ranges::find(conditions, parts[4], &Condition::name);

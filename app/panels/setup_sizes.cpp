@@ -11,6 +11,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/scenario_schema.h"
 #include "core/scenario/text_inputs.h"
 
 namespace headwise {
@@ -85,7 +86,6 @@ bool made_by_model(SetupRows& rows) {
 
 void draw_positions(SetupRows& rows) {
   InputsSpec& in = rows.scenario().inputs;
-  int positions = in.positions ? 1 : 0;
   if (made_by_model(rows)) {
     rows.idle_choice(
         {"setup/positions", "positions", "", "The model adds positions of its own, the way it was trained."},
@@ -94,10 +94,8 @@ void draw_positions(SetupRows& rows) {
     rows.idle_choice({"setup/positions", "positions", "",
                       "Sinusoidal positions in the embeddings of a text. Random numbers have none."},
                      off_on, -1);
-  } else if (rows.choice(setup_row("setup/positions"), off_on, positions)) {
-    in.positions = positions == 1;
-    rows.edited("setup/positions", fmt::format("positions {}", off_on[static_cast<std::size_t>(positions)]),
-                false);
+  } else {
+    rows.choice(setup_row("setup/positions"), off_on, in.positions, "positions ");
   }
 }
 
@@ -138,12 +136,7 @@ void draw_latent_sizes(SetupRows& rows) {
   size("setup/q_lora_rank", a.q_lora_rank, 1, "none");
   size("setup/qk_nope_head_dim", a.qk_nope_head_dim, 1, "");
   size("setup/qk_rope_head_dim", a.qk_rope_head_dim, a.rotary_base ? 2 : 1, "");
-  int layout = static_cast<int>(a.layout);
-  constexpr std::array<std::string_view, 2> layouts{"expanded", "absorbed"};
-  if (!rows.choice(setup_row("setup/latent_layout"), layouts, layout)) return;
-  a.layout = static_cast<LatentLayout>(layout);
-  rows.edited("setup/latent_layout", fmt::format("latent {}", layouts[static_cast<std::size_t>(layout)]),
-              false);
+  rows.choice(setup_row("setup/latent_layout"), choice_names<LatentLayout>, a.layout, "latent ");
 }
 
 }  // namespace

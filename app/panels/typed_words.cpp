@@ -11,7 +11,6 @@
 #include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/model/tokenizer/word_knowledge.h"
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
 

@@ -1,10 +1,7 @@
 #include "app/platform/drawing_objects.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
-#include "core/gpu/object.h"
 #include "core/tensor/error.h"
 
 namespace headwise::gl {
@@ -21,10 +18,9 @@ Layout layout_of(TexelFormat format) {
 }
 
 template <GLenum Stage>
-Object<ShaderKind<Stage>> compile(std::string_view label, std::span<const unsigned char> source) {
+Object<ShaderKind<Stage>> compile(std::string_view label, std::string_view source) {
   Object<ShaderKind<Stage>> shader(label);
-  const std::string_view text(reinterpret_cast<const char*>(source.data()), source.size());
-  compile_shader(shader.name(), label, {&text, 1});
+  compile_shader(shader.name(), label, {&source, 1});
   return shader;
 }
 
@@ -111,9 +107,7 @@ std::vector<std::uint8_t> Framebuffer::read_pixels() const {
   return pixels;
 }
 
-Program::Program(std::string_view text, std::span<const unsigned char> vertex,
-                 std::span<const unsigned char> fragment)
-    : object_(text) {
+Program::Program(std::string_view text, std::string_view vertex, std::string_view fragment) : object_(text) {
   const auto vertex_shader = compile<GL_VERTEX_SHADER>(text, vertex);
   const auto fragment_shader = compile<GL_FRAGMENT_SHADER>(text, fragment);
   link_program(object_.name(), text, {vertex_shader.name(), fragment_shader.name()});

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -69,8 +68,7 @@ class Program {
  public:
   // The text of the two shader files. Throws Error(no_display) with the start of the driver's message if they
   // do not compile or link.
-  Program(std::string_view label, std::span<const unsigned char> vertex,
-          std::span<const unsigned char> fragment);
+  Program(std::string_view label, std::string_view vertex, std::string_view fragment);
 
   void use() const { glUseProgram(object_.name()); }
   // -1 if the compiler has removed it; glUniform* ignores that.

@@ -45,13 +45,6 @@ void require_context_memory() {
                  "at least " + bytes_text(needed), "raise the limit (ulimit -v), or free some memory"});
 }
 
-bool context_lost() {
-  if (epoxy_gl_version() >= 45) return glGetGraphicsResetStatus() != GL_NO_ERROR;
-  if (epoxy_has_gl_extension("GL_KHR_robustness")) return glGetGraphicsResetStatusKHR() != GL_NO_ERROR;
-  if (epoxy_has_gl_extension("GL_ARB_robustness")) return glGetGraphicsResetStatusARB() != GL_NO_ERROR;
-  return false;
-}
-
 namespace {
 
 void GLAPIENTRY receive(GLenum, GLenum type, GLuint, GLenum, GLsizei length, const GLchar* text,

@@ -1,5 +1,5 @@
-// What the driver of the current context says of itself: its name, whether it has memory, whether it was
-// reset, and its messages (KHR_debug).
+// What the driver of the current context says of itself: its name, whether it has memory, and its messages
+// (KHR_debug).
 #pragma once
 
 #include <functional>
@@ -22,10 +22,6 @@ std::string missing_gpu(std::string_view renderer);
 // Throws Error(memory) if there is so little that a driver in software (Mesa's llvmpipe) might crash: where
 // it runs out of memory while it starts, it ends the process. To be called before a context is made.
 void require_context_memory();
-
-// Whether the current context is lost. False if the driver cannot tell (neither OpenGL 4.5 nor KHR_robustness
-// or ARB_robustness).
-bool context_lost();
 
 struct DebugMessage {
   bool error = false;  // an error or undefined behaviour; otherwise advice on portability or deprecation

@@ -13,7 +13,6 @@
 #include <imgui_freetype.h>
 #include <imgui_internal.h>
 
-#include "core/export/embedded_fonts.h"
 #include "core/export/font.h"
 
 namespace headwise {
@@ -105,8 +104,8 @@ void add_to_last(ImFontAtlas& atlas, const SystemFont& font, float pixels, const
                              line, &config, ranges);
 }
 
-ImFont* add(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixels, const ImWchar* ranges,
-            const char* name) {
+ImFont* add(ImFontAtlas& atlas, FontFace face, float pixels, const ImWchar* ranges, const char* name) {
+  const std::span<const unsigned char> file = embedded_font(face);
   const ImFontConfig config = config_of(pixels, name);
   // The atlas only reads what it does not own, but its interface predates const.
   return atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(file.data()), static_cast<int>(file.size()),
@@ -130,22 +129,21 @@ FontAtlas::FontAtlas(float scale, const std::set<char32_t>& others) : scale_(sca
   ImGui::SetAllocatorFunctions(allocate_or_throw, release);
   const auto ranges = ranges_by_font(others);
   const auto pixels = [scale](float design) { return std::max(6.0f, std::round(design * scale)); };
-  const auto words = [&](std::span<const unsigned char> file, float design, const ImWchar* own,
-                         const char* name) {
-    ImFont* font = add(glyphs_, file, pixels(design), own, name);
+  const auto words = [&](FontFace face, float design, const ImWchar* own, const char* name) {
+    ImFont* font = add(glyphs_, face, pixels(design), own, name);
     for (const auto& [other, pairs] : ranges) add_to_last(glyphs_, *other, pixels(design), pairs.data());
     return font;
   };
-  fonts_.sans = words(embedded::dejavu_sans(), 15, text_ranges, "sans");
-  fonts_.bold = words(embedded::dejavu_sans_bold(), 15, text_ranges, "bold");
-  fonts_.mono = words(embedded::dejavu_sans_mono(), 14, symbol_ranges, "mono");
-  fonts_.title = words(embedded::dejavu_sans_bold(), 20, symbol_ranges, "title");
-  fonts_.formula = add(glyphs_, embedded::dejavu_sans(), pixels(24), symbol_ranges, "formula");
-  fonts_.caption = words(embedded::dejavu_sans(), 18, symbol_ranges, "caption");
-  fonts_.small = words(embedded::dejavu_sans(), 13, symbol_ranges, "small");
-  fonts_.mono_small = words(embedded::dejavu_sans_mono(), 12, symbol_ranges, "mono small");
-  fonts_.display = add(glyphs_, embedded::dejavu_sans(), pixels(34), display_ranges, "display");
-  fonts_.display_bold = add(glyphs_, embedded::dejavu_sans_bold(), pixels(34), display_ranges, "display bold");
+  fonts_.sans = words(FontFace::sans, 15, text_ranges, "sans");
+  fonts_.bold = words(FontFace::bold, 15, text_ranges, "bold");
+  fonts_.mono = words(FontFace::mono, 14, symbol_ranges, "mono");
+  fonts_.title = words(FontFace::bold, 20, symbol_ranges, "title");
+  fonts_.formula = add(glyphs_, FontFace::sans, pixels(24), symbol_ranges, "formula");
+  fonts_.caption = words(FontFace::sans, 18, symbol_ranges, "caption");
+  fonts_.small = words(FontFace::sans, 13, symbol_ranges, "small");
+  fonts_.mono_small = words(FontFace::mono, 12, symbol_ranges, "mono small");
+  fonts_.display = add(glyphs_, FontFace::sans, pixels(34), display_ranges, "display");
+  fonts_.display_bold = add(glyphs_, FontFace::bold, pixels(34), display_ranges, "display bold");
   glyphs_.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
   glyphs_.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
   glyphs_.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;

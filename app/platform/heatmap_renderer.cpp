@@ -5,11 +5,10 @@
 #include <cmath>
 
 namespace headwise {
-namespace embedded {
-std::span<const unsigned char> heatmap_plane_vert();
-std::span<const unsigned char> heatmap_plane_frag();
-std::span<const unsigned char> heatmap_plane_plain_frag();
-}  // namespace embedded
+
+std::string_view embedded_heatmap_plane_vert(), embedded_heatmap_plane_frag(),
+    embedded_heatmap_plane_plain_frag();
+
 namespace {
 
 // Floats represent integers and halves exactly up to here, and divide them without crossing an integer.
@@ -71,8 +70,8 @@ gl::Texture PlaneProgram::color_texture(const ColorTable& table) {
   return gl::Texture("colour table", gl::TexelFormat::rgba8, static_cast<int>(texels.size()), 1, texels.data());
 }
 
-PlaneProgram::PlaneProgram(std::string_view label, std::span<const unsigned char> fragment)
-    : program_(label, embedded::heatmap_plane_vert(), fragment),
+PlaneProgram::PlaneProgram(std::string_view label, std::string_view fragment)
+    : program_(label, embedded_heatmap_plane_vert(), fragment),
       uniforms_{.framebuffer_size = program_.uniform("framebuffer_size"),
                 .on_screen = program_.uniform("on_screen"),
                 .plane = program_.uniform("plane"),
@@ -135,8 +134,8 @@ void PlaneProgram::draw(const PlaneTile& tile) const {
 }
 
 HeatmapRenderer::HeatmapRenderer()
-    : every_kind_("heatmap plane", embedded::heatmap_plane_frag()),
-      plain_("heatmap plane, plain", embedded::heatmap_plane_plain_frag()),
+    : every_kind_("heatmap plane", embedded_heatmap_plane_frag()),
+      plain_("heatmap plane, plain", embedded_heatmap_plane_plain_frag()),
       vertex_array_("heatmap plane"),
       tile_side_(std::min(largest_tile, gl::max_texture_size())) {}
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
+#include <string_view>
 #include <vector>
 
 #include "app/platform/drawing_objects.h"
@@ -64,7 +64,7 @@ class PlaneProgram {
   static constexpr int steps = 16;
   static gl::Texture color_texture(const ColorTable& table);
 
-  PlaneProgram(std::string_view label, std::span<const unsigned char> fragment);
+  PlaneProgram(std::string_view label, std::string_view fragment);
 
   void use(int framebuffer_width, int framebuffer_height) const;
   // While in use:

@@ -4,7 +4,6 @@
 
 #include <bitset>
 #include <cfloat>
-#include <cmath>
 
 #include "app/platform/imgui_lifetime.h"
 

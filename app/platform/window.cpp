@@ -16,8 +16,8 @@
 #include <iterator>
 #include <limits>
 #include <string_view>
-#include "app/platform/driver.h"
 
+#include "core/gpu/gpu_faults.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -406,7 +406,7 @@ class EventLoop {
     if (!result_.title.empty()) window_.set_title(result_.title);
     window_.set_full_screen(result_.full_screen);
     if (drawn) window_.swap_buffers();
-    if (gl::context_lost() || --frames_to_simulated_loss_ == 0) {
+    if (context_lost() || --frames_to_simulated_loss_ == 0) {
       throw Error(ExitStatus::no_display, {.where = "window",
                                            .what = "the graphics driver was reset and has lost the picture",
                                            .remedy = "start headwise again"});

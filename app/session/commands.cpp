@@ -11,9 +11,7 @@
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> words_commands();
-}  // namespace embedded
+std::string_view embedded_words_commands();
 
 namespace {
 
@@ -78,7 +76,7 @@ std::vector<CommandEntry> read_commands() {
   constexpr std::array<std::string_view, 7> menus{"none", "keyboard", "file", "edit",
                                                   "view", "teach",    "help"};
   std::vector<CommandEntry> entries;
-  for (const auto& [id, value] : word_rows(embedded::words_commands(), file)) {
+  for (const auto& [id, value] : word_rows(embedded_words_commands(), file)) {
     std::vector<std::string_view> parts = parts_in(value);
     parts.resize(7);
     const auto menu = std::ranges::find(menus, parts[0]) - menus.begin();

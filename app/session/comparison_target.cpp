@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "core/attention/reference_backend.h"
 #include "core/attention/score_scale.h"
-#include "core/lessons/head_width_comparison.h"
 #include "core/lessons/operation_counts.h"
 #include "core/lessons/traced_inputs.h"
 #include "core/tensor/cancellation.h"

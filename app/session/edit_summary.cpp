@@ -1,7 +1,6 @@
 #include "app/session/edit_summary.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <vector>
 

@@ -1,8 +1,12 @@
 #include "app/session/folder_listing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -58,6 +62,21 @@ std::string expanded_path(const std::string& path) {
   const char* home = std::getenv("HOME");
   if (!home || !(path == "~" || path.starts_with("~/"))) return path;
   return home + path.substr(1);
+}
+
+std::string user_folder(const char* variable, std::string_view in_home) {
+  const char *const folder = std::getenv(variable), *const home = std::getenv("HOME");
+  if (folder && *folder == '/') return std::string(folder) + "/headwise";
+  return home && *home ? fmt::format("{}{}/headwise", home, in_home) : "";
+}
+
+void make_folder_of(const std::string& file, std::string_view what) {
+  std::error_code error;
+  fs::create_directories(fs::path(file).parent_path(), error);
+  if (error)
+    throw Error(ExitStatus::output, {.where = file,
+                                     .what = fmt::format("the folder of {} cannot be created", what),
+                                     .got = error.message()});
 }
 
 std::string with_extension(const std::string& path, std::string_view extension) {

@@ -29,6 +29,11 @@ std::string folder_of(const std::string& path);
 std::string path_beside(const std::string& path, const std::string& name);
 // "~/x" with ~ replaced by the home folder; other paths unchanged.
 std::string expanded_path(const std::string& path);
+// "$XDG_STATE_HOME/headwise", else "~/.local/state/headwise" with `in_home` "/.local/state"; empty where
+// neither is set. Relative paths are ignored, as the XDG specification says.
+std::string user_folder(const char* variable, std::string_view in_home);
+// Creates the folder that the file is in, if it is missing. Throws Error(output), which names `what`.
+void make_folder_of(const std::string& file, std::string_view what);
 // `path` with `extension` appended if it has none of its own.
 std::string with_extension(const std::string& path, std::string_view extension);
 

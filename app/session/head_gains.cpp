@@ -9,7 +9,6 @@
 #include "core/attention/reference_backend.h"
 #include "core/lessons/traced_inputs.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -160,8 +159,7 @@ std::string no_wide_head(const Scenario& scenario, const ScenarioInputs& inputs)
   const bool of_model = inputs.layer && is_of_model(scenario);
   if (!projects(scenario.op))
     return "scaled_dot_product_attention takes arrays that are already split into heads; the view Compare "
-           "shows one "
-           "wide head";
+           "shows one wide head";
   if (is_latent(scenario.op))
     return "each head makes its keys and values of one latent: one wide head would make other ones of it";
   if (attention.num_heads <= 1) return "there is only one head";

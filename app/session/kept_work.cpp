@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "app/session/folder_listing.h"
 #include "core/files/atomic_file.h"
 #include "core/files/json_text.h"
 #include "core/scenario/scenario_json.h"
@@ -65,8 +64,6 @@ std::optional<Playlist> kept_playlist(const std::string& folder) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uintmax_t largest_file = 1U << 20U;
 
 }  // namespace
@@ -105,29 +102,13 @@ std::vector<std::string> with_recent_file(std::vector<std::string> files, const 
 
 void save_recent_files(const std::string& path, const std::vector<std::string>& files) {
   if (path.empty()) return;
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  if (error) {
-    throw Error(
-        ExitStatus::output,
-        {.where = path, .what = "the folder of the recent files cannot be created", .got = error.message()});
-  }
+  make_folder_of(path, "the recent files");
   const nlohmann::json json(files);
   write_file_atomically(path, json_text(json, {.indent = 2, .replaces_bytes = true}) + "\n");
 }
 
-namespace {
-
-namespace fs = std::filesystem;
-
-}  // namespace
-
 std::string state_folder() {
-  const char* state = std::getenv("XDG_STATE_HOME");
-  // The specification says that relative paths are to be ignored.
-  if (state != nullptr && state[0] == '/') return std::string(state) + "/headwise";
-  const char* home = std::getenv("HOME");
-  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.local/state/headwise";
+  return user_folder("XDG_STATE_HOME", "/.local/state");
 }
 
 void ErrorLog::write(const std::string& text) const noexcept {

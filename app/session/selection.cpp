@@ -87,14 +87,21 @@ void regain_head(Selection& after, Index heads_before, Index heads) {
 
 }  // namespace
 
+Selection weights_of_head(Selection selection, Index head) {
+  selection.step = Step::softmax;
+  selection.view = StageView::one_head;
+  selection.batch = 0;
+  selection.head = head;
+  selection.pinned.reset();
+  selection.tensor.reset();
+  return selection;
+}
+
 Selection place_of_preset(const Preset& preset, Selection selection) {
   selection.head = preset.head;
   if (!preset.weight) return selection;
   const auto [query, key] = *preset.weight;
-  selection.step = Step::softmax;
-  selection.view = StageView::one_head;
-  selection.batch = 0;
-  selection.tensor = std::nullopt;
+  selection = weights_of_head(selection, preset.head);
   selection.pinned = CellRef{{TensorId::attn_weights}, {0, preset.head, query, key}};
   return selection;
 }

@@ -42,6 +42,9 @@ struct Selection {
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 
+// Where a head's weights are seen: alone, at the softmax, with nothing pinned.
+Selection weights_of_head(Selection selection, Index head);
+
 // The place where a preset shows its point: its head, and the weight that it names,
 // at the step that computes it.
 Selection place_of_preset(const Preset& preset, Selection selection);

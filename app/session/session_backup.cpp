@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "app/session/history.h"
-#include "core/files/atomic_file.h"
 #include "core/files/json_text.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/session/folder_listing.h"
 #include "core/files/atomic_file.h"
 #include "core/files/json_text.h"
 #include "core/files/json_value.h"
@@ -24,11 +24,6 @@ constexpr std::uintmax_t largest_settings_file = 1U << 20U;
 constexpr JsonLimits deepest{
     .levels = 32, .values = 100'000, .keys = 100'000};  // unknown values are written again
 constexpr const char* suggestions_key = "suggestions_done";
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 // Throws if the file is not a settings file.
 nlohmann::ordered_json read_json(const std::string& path) {
@@ -102,14 +97,8 @@ nlohmann::ordered_json json_of_settings(const Settings& settings) {
 }  // namespace
 
 std::string settings_path() {
-  std::string folder = environment("XDG_CONFIG_HOME");
-  // The specification says that relative paths are to be ignored.
-  if (folder.empty() || folder[0] != '/') {
-    const std::string home = environment("HOME");
-    if (home.empty()) return "";
-    folder = home + "/.config";
-  }
-  return folder + "/headwise/settings.json";
+  const std::string folder = user_folder("XDG_CONFIG_HOME", "/.config");
+  return folder.empty() ? "" : folder + "/settings.json";
 }
 
 LoadedSettings load_settings(const std::string& path) {
@@ -129,13 +118,7 @@ LoadedSettings load_settings(const std::string& path) {
 
 void save_settings(const std::string& path, const Settings& settings) {
   if (path.empty()) return;
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  if (error) {
-    throw Error(
-        ExitStatus::output,
-        {.where = path, .what = "the folder of the settings cannot be created", .got = error.message()});
-  }
+  make_folder_of(path, "the settings");
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   Settings before;
   try {

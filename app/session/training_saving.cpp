@@ -286,6 +286,17 @@ TensorPtr hidden_from_tokens(const TrainModelConfig& model, Index side) {
   return bias;
 }
 
+HeatmapSpec trained_map(const TensorPtr& maps, Index head, const TensorPtr& bias, Theme theme) {
+  HeatmapSpec spec;
+  const Index leading[] = {0, head};
+  spec.values = matrix_view(maps, leading);
+  if (bias) spec.mask = matrix_view(bias);
+  spec.color_map = ColorMap::viridis;
+  spec.range = {0.0, 1.0};
+  spec.theme = theme;
+  return spec;
+}
+
 Picture training_picture(const WatchedRun& run, const TrainingPoint& point, const std::string& title,
                          Theme theme) {
   const TrainModelConfig& model = run.settings.model;
@@ -313,13 +324,7 @@ Picture training_picture(const WatchedRun& run, const TrainingPoint& point, cons
         const double x = margin + static_cast<double>(head - row * per_row) * (side + map_gap);
         picture.texts.push_back(
             {{x, y - 6}, head_words(run, point, layer, head), FontFace::sans, name_size, colors.dim});
-        HeatmapSpec spec;
-        const Index leading[] = {0, head};
-        spec.values = matrix_view(point.maps[static_cast<std::size_t>(layer)], leading);
-        if (bias) spec.mask = matrix_view(bias);
-        spec.color_map = ColorMap::viridis;
-        spec.range = {0.0, 1.0};
-        spec.theme = theme;
+        HeatmapSpec spec = trained_map(point.maps[static_cast<std::size_t>(layer)], head, bias, theme);
         spec.digits = false;
         picture.planes.push_back({{x, y, side, side}, spec});
       }

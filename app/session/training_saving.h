@@ -59,6 +59,8 @@ std::string trained_head_name(Index layer, Index head);
 
 // (side,side): −inf where a token does not see another, what HeatmapSpec::mask takes; null: it sees all.
 TensorPtr hidden_from_tokens(const TrainModelConfig& model, Index side);
+// The map of a head of a layer's (1,H,L,L); `bias`: as above, or null.
+HeatmapSpec trained_map(const TensorPtr& maps, Index head, const TensorPtr& bias, Theme theme);
 
 // One moment of it. `point` is one of run.past; `title` stands above.
 Picture training_picture(const WatchedRun& run, const TrainingPoint& point, const std::string& title,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <imgui.h>
 
@@ -57,10 +56,7 @@ std::vector<double> weights_of(const MatrixView& view, Index query, Index tokens
 }
 
 Index strongest_of(const std::vector<double>& weights) {
-  Index best = 0;
-  for (Index j = 1; j < std::ssize(weights); ++j)
-    if (weights[static_cast<std::size_t>(j)] > weights[static_cast<std::size_t>(best)]) best = j;
-  return best;
+  return std::ranges::max_element(weights) - weights.begin();
 }
 
 // "r3 c4 → r2 c4 0.31 · to [CLS] 0.12"

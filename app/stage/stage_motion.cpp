@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/content/motion.h"
 #include "app/stage/stage_drawing.h"

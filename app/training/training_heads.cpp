@@ -9,7 +9,6 @@
 
 #include "app/content/training_layout.h"
 #include "app/panels/panel_frame.h"
-#include "app/session/training_saving.h"
 #include "app/training/training_plot.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"
@@ -121,17 +120,6 @@ std::string example_text(const LiveTraining& training) {
   return text;
 }
 
-HeatmapSpec spec_of(const TensorPtr& maps, Index head, const TensorPtr& bias, Theme theme) {
-  HeatmapSpec spec;
-  const Index leading[] = {0, head};
-  spec.values = matrix_view(maps, leading);
-  if (bias) spec.mask = matrix_view(bias);
-  spec.color_map = ColorMap::viridis;
-  spec.range = {0.0, 1.0};
-  spec.theme = theme;
-  return spec;
-}
-
 std::string cell_words(const LiveTraining& training, const TrainModelConfig& model, const HeatmapSpec& spec,
                        Index row, Index column) {
   if (cell_kind(spec, row, column) == CellKind::blocked)
@@ -214,7 +202,7 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
     for (Index head = 0; head < model.heads; ++head)
       places.push_back(
           {layer, head, plane_geometry(maps.plane(layer, head), side, side),
-           spec_of(run.now->maps[static_cast<std::size_t>(layer)], head, drawn.hidden, context.theme)});
+           trained_map(run.now->maps[static_cast<std::size_t>(layer)], head, drawn.hidden, context.theme)});
   std::vector<HeatmapPlane> planes;
   for (const MapPlace& place : places)
     planes.push_back({&place.spec, corner(place.plane), far_corner(place.plane)});

@@ -63,19 +63,12 @@ class DraftRows {
   void optional_number(const RowLabel& label, std::optional<double>& value, const FieldOptions& options) {
     took(number_row(widgets_, label, value, options));
   }
-  void flag(const RowLabel& label, bool& value) {
-    int chosen = value ? 1 : 0;
-    if (choice(label, off_on, chosen)) value = chosen == 1;
-  }
-  bool choice(const RowLabel& label, std::span<const std::string_view> names, int& chosen) {
-    const bool other = choice_row(widgets_, label, names, chosen);
+  void flag(const RowLabel& label, bool& value) { choice(label, off_on, value); }
+  template <class Choice>
+  bool choice(const RowLabel& label, std::span<const std::string_view> names, Choice& value) {
+    const bool other = choice_row(widgets_, label, names, value);
     changed_ = changed_ || other;
     return other;
-  }
-  template <class Choice>
-  void choice_of(const RowLabel& label, std::span<const std::string_view> names, Choice& value) {
-    int chosen = static_cast<int>(value);
-    if (choice(label, names, chosen)) value = static_cast<Choice>(chosen);
   }
 
  private:
@@ -174,8 +167,8 @@ void draw_size_rows(DraftRows& rows) {
                          "The width between its two linear maps, 1 to 1024. Empty: 4·E."},
                         model.feed_forward_width, inner);
   constexpr std::array<std::string_view, 2> activations{"ReLU", "GELU"};
-  rows.choice_of({"training/setup/activation", "activation", "", "Between the two linear maps."}, activations,
-                 model.activation);
+  rows.choice({"training/setup/activation", "activation", "", "Between the two linear maps."}, activations,
+              model.activation);
 }
 
 void draw_part_rows(DraftRows& rows) {
@@ -183,7 +176,7 @@ void draw_part_rows(DraftRows& rows) {
   TrainModelConfig& model = rows.model();
   constexpr std::array<std::string_view, 6> positions{"none",   "learned", "sinusoidal",
                                                       "rotary", "ALiBi",   "relative"};
-  rows.choice_of(
+  rows.choice(
       {"training/setup/positions", "positions", "",
        "How the model knows where a token stands. Without them only the causal mask tells it. Relative "
        "bias: each head learns what to add to its scores at each distance."},
@@ -203,8 +196,7 @@ void draw_part_rows(DraftRows& rows) {
             model.scaled);
   rows.flag({"training/setup/qk_norm", "QK-norm", "",
              "Brings each head's rows of q and k to the length √D: divided by √D, no score then passes √D. "
-             "There are "
-             "no learned weights."},
+             "There are no learned weights."},
             model.qk_norm);
   rows.flag({"training/setup/sink", "sink", "",
              "A learned score for each head, beside those of the keys. The weight that it takes goes to no "
@@ -222,11 +214,9 @@ void draw_part_rows(DraftRows& rows) {
       {"training/setup/norms", "LayerNorm", "", "Before the attention, the feed-forward and the unembedding."},
       model.norms);
   constexpr std::array<std::string_view, 2> unembeddings{"free", "tied"};
-  int tied = model.tied ? 1 : 0;
-  if (rows.choice({"training/setup/tied", "unembedding", "",
-                   "Tied: the same matrix as the embedding, so that reading and writing a token are one."},
-                  unembeddings, tied))
-    model.tied = tied == 1;
+  rows.choice({"training/setup/tied", "unembedding", "",
+               "Tied: the same matrix as the embedding, so that reading and writing a token are one."},
+              unembeddings, model.tied);
   constexpr std::array<std::string_view, 3> beginnings{"random", "equal", "equal but W_O"};
   int begin = !model.heads_begin_equal ? 0 : model.equal_out_projection ? 1 : 2;
   if (rows.choice(
@@ -243,7 +233,7 @@ void draw_training_rows(DraftRows& rows) {
   OptimiserConfig& optimiser = rows.optimiser();
   TrainingSettings& settings = rows.draft().settings;
   constexpr std::array<std::string_view, 4> kinds{"SGD", "momentum", "Adam", "AdamW"};
-  rows.choice_of(
+  rows.choice(
       {"training/setup/optimiser", "optimiser", "",
        "How a gradient becomes an update. SGD: w − lr·g. Momentum: by a decaying sum of the "
        "gradients. Adam and AdamW: by their running mean, divided by the root of that of their squares."},

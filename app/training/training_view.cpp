@@ -14,7 +14,6 @@
 #include "app/panels/panel_frame.h"
 #include "app/training/training_heads.h"
 #include "app/training/training_plot.h"
-#include "app/training/training_setup.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/labelled_field.h"

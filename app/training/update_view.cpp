@@ -4,7 +4,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/training/training_heads.h"
 #include "app/training/training_plot.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 
 #include "app/content/doc_pages.h"
@@ -16,9 +15,7 @@
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> page_site_css();
-}
+std::string_view embedded_page_site_css();
 
 namespace {
 
@@ -52,8 +49,7 @@ std::string gallery_playlist(const StageViewEntry& view) {
 void add_gallery(std::vector<SiteFile>& files, const SitePicture& picture) {
   std::string body =
       "<h1>Gallery</h1>\n<p>A picture of each view of the stage, and the command that makes it from the "
-      "playlist "
-      "beside it.</p>\n";
+      "playlist beside it.</p>\n";
   const std::vector<StageView> offered = offered_views(preset_scenario("welcome"), StageView::one_head);
   for (const StageViewEntry& view : stage_views()) {
     if (std::ranges::find(offered, view.view) == offered.end()) continue;
@@ -96,8 +92,7 @@ std::vector<SiteFile> doc_site(const SitePicture& picture) {
   index += "</ul>\n<p><a href=\"gallery/index.html\">Gallery</a>: a picture of each view</p>\n";
   add_gallery(files, picture);
   files.push_back({"index.html", site_page("Headwise", "", index)});
-  const std::span<const unsigned char> css = embedded::page_site_css();
-  files.push_back({"site.css", {reinterpret_cast<const char*>(css.data()), css.size()}});
+  files.push_back({"site.css", std::string(embedded_page_site_css())});
   return files;
 }
 

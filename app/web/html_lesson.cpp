@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -23,29 +21,12 @@
 
 namespace headwise {
 
-// Embedded by assets/embed.cmake.
-namespace embedded {
-std::span<const unsigned char> page_html();
-std::span<const unsigned char> page_css();
-std::span<const unsigned char> page_attention();
-std::span<const unsigned char> page_live_value();
-std::span<const unsigned char> page_live_expression();
-std::span<const unsigned char> page_live_text();
-std::span<const unsigned char> page_answers();
-std::span<const unsigned char> page_provenance();
-std::span<const unsigned char> page_maps();
-std::span<const unsigned char> page_elements();
-std::span<const unsigned char> page_reader();
-std::span<const unsigned char> page_questions();
-std::span<const unsigned char> page_stage();
-std::span<const unsigned char> page_walk();
-}  // namespace embedded
+std::string_view embedded_page_html(), embedded_page_css(), embedded_page_attention(),
+    embedded_page_live_value(), embedded_page_live_expression(), embedded_page_live_text(),
+    embedded_page_answers(), embedded_page_provenance(), embedded_page_maps(), embedded_page_elements(),
+    embedded_page_reader(), embedded_page_questions(), embedded_page_stage(), embedded_page_walk();
 
 namespace {
-
-std::string text_of(std::span<const unsigned char> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 std::string deflated(const std::string& text) {
   return deflated_base64(std::as_bytes(std::span(text)));
@@ -216,18 +197,18 @@ class PageWriter {
     const std::string packed = fmt::format("{{\"lesson\":\"{}\",\"numbers\":\"{}\"}}", deflated(data.dump()),
                                            deflated(tensors_.bytes()));
     std::string script;
-    for (const auto part : {embedded::page_attention, embedded::page_live_value, embedded::page_live_expression,
-                            embedded::page_live_text, embedded::page_answers, embedded::page_provenance,
-                            embedded::page_maps, embedded::page_elements, embedded::page_reader,
-                            embedded::page_questions, embedded::page_stage, embedded::page_walk})
-      script += text_of(part());
-    std::string page = text_of(embedded::page_html());
-    const auto fill = [&page](std::string_view name, const std::string& with) {
+    for (const auto part : {embedded_page_attention, embedded_page_live_value, embedded_page_live_expression,
+                            embedded_page_live_text, embedded_page_answers, embedded_page_provenance,
+                            embedded_page_maps, embedded_page_elements, embedded_page_reader,
+                            embedded_page_questions, embedded_page_stage, embedded_page_walk})
+      script += part();
+    std::string page(embedded_page_html());
+    const auto fill = [&page](std::string_view name, std::string_view with) {
       const std::size_t at = page.find(name);
       page.replace(at, name.size(), with);
     };
     fill("@title@", html_text(playlist_.title.empty() ? name_ : playlist_.title));
-    fill("@style@", text_of(embedded::page_css()));
+    fill("@style@", embedded_page_css());
     fill("@script@", script);
     fill("@data@", packed);  // last: what it contains is not looked through
     if (page.size() > most_page_bytes)

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/export/label_text.h"
-#include "core/export/vector_canvas.h"
 
 namespace headwise {
 namespace {

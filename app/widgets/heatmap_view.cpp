@@ -4,7 +4,6 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "app/widgets/painter.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 #include "core/export/number_text.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cfloat>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -17,6 +16,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -113,12 +113,6 @@ std::string text_of(std::int64_t value) {
 // The shortest text that parses back to the same number: viewing a value must never change it.
 std::string text_of(double value) {
   return fmt::format("{}", value);
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
 }
 
 bool parse(std::string_view text, std::int64_t& value) {

@@ -75,6 +75,15 @@ FieldResult number_row(const WidgetContext& context, const RowLabel& label, std:
 // True if another one was chosen. `least_width`: in design units, of the control.
 bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<const std::string_view> labels,
                 int& chosen, bool enabled = true, float least_width = 0.0f);
+// The same for an enumeration, or for what is off or on.
+template <class Choice>
+bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<const std::string_view> labels,
+                Choice& value) {
+  int chosen = static_cast<int>(value);
+  const bool changed = choice_row(context, label, labels, chosen);
+  if (changed) value = static_cast<Choice>(chosen);
+  return changed;
+}
 
 // A slider followed by its value, as `text`.
 SliderResult slider_row(const WidgetContext& context, const RowLabel& label, double& value,

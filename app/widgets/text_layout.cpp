@@ -4,7 +4,6 @@
 #include <array>
 #include <cfloat>
 #include <cmath>
-#include <utility>
 
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/painter.h"

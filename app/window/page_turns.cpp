@@ -4,12 +4,10 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "app/lesson/answer_kinds.h"
 #include "app/lesson/page_place.h"
 #include "app/lesson/page_text.h"
-#include "app/session/commands.h"
 #include "app/session/kept_work.h"
 #include "app/widgets/focus_order.h"
 #include "app/window/page_edits.h"

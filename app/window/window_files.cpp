@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
@@ -28,7 +27,6 @@
 #include "core/model/layers/layer_rows.h"
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"

@@ -12,7 +12,6 @@
 #include "app/platform/fonts.h"
 #include "app/stage/views.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/painter.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/window_moves.h"

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

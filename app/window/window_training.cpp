@@ -162,14 +162,8 @@ void inspect_head(WindowState& window, const TrainedHead& head) {
     document.session.open(scenario, fmt::format("look inside step {}", step));
     document.scenario_path = path;
     window.view.place_in_training = std::move(place);
-    Selection& selection = window.view.selection;
-    selection.step = Step::softmax;
-    selection.view = StageView::one_head;
-    selection.head = head.head;
-    selection.batch = 0;
-    selection.pinned.reset();
-    selection.tensor.reset();
-    selection = selection_within(selection, document.session.trace());
+    window.view.selection =
+        selection_within(weights_of_head(window.view.selection, head.head), document.session.trace());
     skip_motion(window.view.motion);
     window.dialogs.training.open = false;
     window.view.notices.say(

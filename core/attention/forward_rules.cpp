@@ -22,8 +22,23 @@ class Declaration : RuleBuilder {
     const Index q_rows = sizes_.heads * sizes_.head_dim;
     const Index k_rows = sizes_.kv_heads * sizes_.head_dim;
     rule_.combine = Combine::product_sum;
-    if (declare_latent_rule(trace_, rule_) || declare_indexer_rule(trace_, rule_)) return;
     switch (rule_.result.id) {
+      case Id::q_a:
+        return add_linear(Id::query, Id::q_a_weight, Id::q_a_bias);
+      case Id::kv_a:
+        return add_linear(Id::key, Id::kv_a_weight, Id::kv_a_bias);
+      case Id::kv_b:
+        return add_linear(Id::compressed_kv, Id::kv_b_weight, {});
+      case Id::k_rot:
+      case Id::q_absorbed:
+      case Id::k_absorbed:
+      case Id::latent_output:
+        return declare_latent_rule(trace_, rule_);
+      case Id::indexer_q:
+      case Id::indexer_k:
+      case Id::indexer_weights:
+      case Id::indexer_scores:
+        return declare_indexer_rule(trace_, rule_);
       case Id::compressed_q:
         return declare_norm(Id::q_a, Id::q_a_norm_weight);
       case Id::compressed_kv:
@@ -37,10 +52,11 @@ class Declaration : RuleBuilder {
         return declare_k_or_v(
             {Id::value, Id::v_proj_weight, Id::static_v, Id::bias_v, q_rows + k_rows, sizes_.v_head_dim});
       case Id::k_heads:
+      case Id::v_heads:
+        if (is_latent(trace_.options)) return declare_latent_rule(trace_, rule_);
+        [[fallthrough]];
       case Id::q_heads:
         return declare_split(made_of(rule_.result.id, trace_.options));
-      case Id::v_heads:
-        return declare_split(Id::v);
       case Id::q_normed:
         return declare_norm(made_of(Id::q_normed, trace_.options), Id::q_norm_weight);
       case Id::k_normed:

@@ -10,24 +10,18 @@ class IndexerRules : RuleBuilder {
  public:
   using RuleBuilder::RuleBuilder;
 
-  bool declare() {
+  void declare() {
     switch (rule_.result.id) {
       case Id::indexer_q:
-        declare_indexer_q();
-        return true;
+        return declare_indexer_q();
       case Id::indexer_k:
-        declare_indexer_k();
-        return true;
+        return declare_indexer_k();
       case Id::indexer_weights:
-        if (declare_given()) return true;
+        if (declare_given()) return;
         rule_.combine = Combine::indexer_weight;
-        add_linear(Id::query, Id::indexer_weights_proj, {});
-        return true;
-      case Id::indexer_scores:
-        declare_indexer_scores();
-        return true;
+        return add_linear(Id::query, Id::indexer_weights_proj, {});
       default:
-        return false;
+        return declare_indexer_scores();
     }
   }
 
@@ -95,8 +89,8 @@ class IndexerRules : RuleBuilder {
 
 }  // namespace
 
-bool declare_indexer_rule(const Trace& trace, Rule& rule) {
-  return IndexerRules(trace, rule).declare();
+void declare_indexer_rule(const Trace& trace, Rule& rule) {
+  IndexerRules(trace, rule).declare();
 }
 
 }  // namespace headwise

@@ -9,37 +9,20 @@ class LatentRules : RuleBuilder {
  public:
   using RuleBuilder::RuleBuilder;
 
-  bool declare() {
+  void declare() {
     switch (rule_.result.id) {
-      case Id::q_a:
-        add_linear(Id::query, Id::q_a_weight, Id::q_a_bias);
-        return true;
-      case Id::kv_a:
-        add_linear(Id::key, Id::kv_a_weight, Id::kv_a_bias);
-        return true;
       case Id::k_rot:
-        declare_rotated_key();
-        return true;
-      case Id::kv_b:
-        add_linear(Id::compressed_kv, Id::kv_b_weight, {});
-        return true;
+        return declare_rotated_key();
       case Id::q_absorbed:
-        declare_absorbed_queries();
-        return true;
+        return declare_absorbed_queries();
       case Id::k_absorbed:
-        declare_absorbed_keys();
-        return true;
+        return declare_absorbed_keys();
       case Id::latent_output:
-        declare_latent_output();
-        return true;
+        return declare_latent_output();
       case Id::k_heads:
-        if (is_latent(trace_.options)) declare_expanded_keys();
-        return is_latent(trace_.options);
-      case Id::v_heads:
-        if (is_latent(trace_.options)) declare_expanded_values();
-        return is_latent(trace_.options);
+        return declare_expanded_keys();
       default:
-        return false;
+        return declare_expanded_values();
     }
   }
 
@@ -112,8 +95,8 @@ class LatentRules : RuleBuilder {
 
 }  // namespace
 
-bool declare_latent_rule(const Trace& trace, Rule& rule) {
-  return LatentRules(trace, rule).declare();
+void declare_latent_rule(const Trace& trace, Rule& rule) {
+  LatentRules(trace, rule).declare();
 }
 
 }  // namespace headwise

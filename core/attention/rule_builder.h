@@ -86,8 +86,8 @@ class RuleBuilder {
 };
 
 // The rules of the tensors that only multi_head_latent_attention has, or makes in a way of its own, and those
-// of the indexer's. False for any other tensor: then the rule is as it was.
-bool declare_latent_rule(const Trace& trace, Rule& rule);
-bool declare_indexer_rule(const Trace& trace, Rule& rule);
+// of the indexer's.
+void declare_latent_rule(const Trace& trace, Rule& rule);
+void declare_indexer_rule(const Trace& trace, Rule& rule);
 
 }  // namespace headwise

@@ -43,13 +43,13 @@ std::map<TensorId, StageCost> latent_stage_costs(const AttentionOptions& options
                                                  bool masked, bool backward) {
   const double queries = number(s.batch) * number(s.queries), keys = number(s.batch) * number(s.keys);
   const double scores = queries * number(s.heads) * number(s.all_keys);
-  const double q_width = number(s.heads) * number(s.head_dim), pressed = number(s.latent) + number(s.rope);
+  const double q_width = number(s.heads) * number(s.head_dim), compressed = number(s.latent) + number(s.rope);
   const double kv_width = number(s.heads) * (number(s.nope) + number(s.v_head_dim));
   const double out_width = number(s.heads) * number(s.v_head_dim), embed_dim = number(s.embed_dim);
   const double q_depth = s.query_latent > 0 ? number(s.query_latent) : embed_dim;
   const double q_a = queries * embed_dim * number(s.query_latent), q = queries * q_depth * q_width,
-               kv_a = keys * number(options.kdim) * pressed, joining = queries * out_width * embed_dim,
-               unpressing =
+               kv_a = keys * number(options.kdim) * compressed, joining = queries * out_width * embed_dim,
+               expanding =
                    (s.absorbed ? queries : keys) * number(s.latent) * kv_width / (s.absorbed ? 2.0 : 1.0);
   const double multiplying = scores * (number(s.score_width()) + copy),
                adding = scores * (number(s.value_width()) + copy), touching = scores * copy,
@@ -61,7 +61,7 @@ std::map<TensorId, StageCost> latent_stage_costs(const AttentionOptions& options
     return costs_by_stage({{Id::q_a, q_a},
                            {Id::q, q},
                            {Id::kv_a, kv_a},
-                           {s.absorbed ? Id::q_absorbed : Id::kv_b, unpressing},
+                           {s.absorbed ? Id::q_absorbed : Id::kv_b, expanding},
                            {Id::scores, multiplying},
                            {Id::scaled_scores, touching},
                            {Id::masked_scores, masked ? touching : 0.0},
@@ -69,7 +69,7 @@ std::map<TensorId, StageCost> latent_stage_costs(const AttentionOptions& options
                            {Id::attn_weights, weighing},
                            {Id::dropped_weights, dropping},
                            {sum_of_values(options), adding},
-                           {s.absorbed ? Id::head_output : Id::concat, s.absorbed ? unpressing : 0.0},
+                           {s.absorbed ? Id::head_output : Id::concat, s.absorbed ? expanding : 0.0},
                            {Id::output, joining}});
   return costs_by_stage({{Id::concat, joining},
                          {Id::out_proj_weight, joining},
@@ -78,8 +78,8 @@ std::map<TensorId, StageCost> latent_stage_costs(const AttentionOptions& options
                          {Id::scores, touching},
                          {queries_of, multiplying},
                          {keys_of, multiplying},
-                         {Id::kv_b_weight, unpressing},
-                         {Id::compressed_kv, s.absorbed ? adding : unpressing},
+                         {Id::kv_b_weight, expanding},
+                         {Id::compressed_kv, s.absorbed ? adding : expanding},
                          {q_weight, q},
                          {Id::q_a_weight, q_a},
                          {Id::kv_a_weight, kv_a},

@@ -171,8 +171,7 @@ void add_stray_cells(const ArrayComparison& comparison, std::vector<std::string>
     if (!stray || array.tensor.id == Id::masked_scores) continue;
     facts.push_back(
         fmt::format("{} of theirs agrees wherever both numbers are finite; {} of its {} cells {} NaN or "
-                    "infinite on one side "
-                    "only, the first at [{}]: ours {:g}, theirs {:g}",
+                    "infinite on one side only, the first at [{}]: ours {:g}, theirs {:g}",
                     to_string(array.tensor), d.differing_cells, d.cells,
                     d.differing_cells == 1 ? "is" : "are", join(d.worst, ","), d.ours, d.theirs));
   }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include <cmath>
 #include <utility>
 
 #include "core/attention/attention_mask.h"

@@ -1,7 +1,6 @@
 #include "core/compare/narrow_types.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>

@@ -31,12 +31,10 @@ std::optional<CodeStyle> find_code_style(std::string_view key) {
   return code_styles[static_cast<std::size_t>(found - code_style_table.begin())];
 }
 
-namespace embedded {
-std::span<const unsigned char> program_expressions();
-}  // namespace embedded
+std::string_view embedded_program_expressions();
 
 std::span<const WordRow> code_expressions() {
-  static const std::vector<WordRow> rows = word_rows(embedded::program_expressions(), "expressions.txt");
+  static const std::vector<WordRow> rows = word_rows(embedded_program_expressions(), "expressions.txt");
   return rows;
 }
 

@@ -21,10 +21,19 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/export/embedded_fonts.h"
 #include "core/export/label_text.h"
 
 namespace headwise {
+
+std::string_view embedded_dejavu_sans(), embedded_dejavu_sans_bold(), embedded_dejavu_sans_mono();
+
+std::span<const unsigned char> embedded_font(FontFace face) {
+  const std::string_view file = face == FontFace::sans   ? embedded_dejavu_sans()
+                                : face == FontFace::bold ? embedded_dejavu_sans_bold()
+                                                         : embedded_dejavu_sans_mono();
+  return {reinterpret_cast<const unsigned char*>(file.data()), file.size()};
+}
+
 namespace {
 
 // An object of FreeType or fontconfig, given back by `done`.
@@ -97,9 +106,8 @@ class Fonts {
     FT_Library library = nullptr;
     expect(FT_Init_FreeType(&library));
     library_.reset(library);
-    fonts_ = {std::make_unique<Font>(library, embedded::dejavu_sans()),
-              std::make_unique<Font>(library, embedded::dejavu_sans_bold()),
-              std::make_unique<Font>(library, embedded::dejavu_sans_mono())};
+    for (const FontFace face : {FontFace::sans, FontFace::bold, FontFace::mono})
+      fonts_[static_cast<std::size_t>(face)] = std::make_unique<Font>(library, embedded_font(face));
   }
   // The font that has the character: this face, else a system font; if none has it,
   // this face for its empty box.

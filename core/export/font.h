@@ -53,6 +53,9 @@ struct FontFile {
   std::span<const unsigned char> bytes;
   int index = 0;  // of the face in the file
 };
+// The file inside the program (DejaVu, TrueType), so that text looks the same on every machine and in every
+// file.
+std::span<const unsigned char> embedded_font(FontFace face);
 // A character of a line of text, in the font that draws it.
 struct LaidGlyph {
   char32_t character = 0;

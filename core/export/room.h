@@ -6,7 +6,6 @@
 #include "core/export/code_lines.h"
 #include "core/export/code_style.h"
 #include "core/export/color_map.h"
-#include "core/export/embedded_fonts.h"
 #include "core/export/font.h"
 #include "core/export/heatmap.h"
 #include "core/export/image.h"

@@ -6,11 +6,9 @@
 #include <functional>
 
 #include "core/files/element_type.h"
-#include "core/files/input_file.h"
 #include "core/files/npy_format.h"
 #include "core/files/safetensors_file.h"
 #include "core/files/zip_file.h"
-#include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {

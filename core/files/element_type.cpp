@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -13,7 +12,6 @@
 
 #include <zlib.h>
 
-#include "core/files/input_file.h"
 #include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
@@ -131,10 +129,6 @@ TensorPtr decode_integers(const StoredArray& array, const Shape& shape, const By
 }
 
 }  // namespace
-
-std::span<const ElementTypeEntry> element_types() {
-  return entries;
-}
 
 const ElementTypeEntry& element_type(ElementType type) {
   return entries[static_cast<std::size_t>(type)];

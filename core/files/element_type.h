@@ -31,7 +31,6 @@ struct ElementTypeEntry {
   Index bytes;
   std::optional<DType> becomes;  // nullopt: it cannot be read
 };
-std::span<const ElementTypeEntry> element_types();  // in the order of the enumeration
 const ElementTypeEntry& element_type(ElementType type);
 // By the name in one of the columns; nullopt for a name that is not there.
 std::optional<ElementType> find_element_type(std::string_view ElementTypeEntry::*column, std::string_view name);

@@ -16,38 +16,30 @@
 #include <utility>
 
 #include "core/tensor/cancellation.h"
-#include "core/tensor/error.h"
 
 namespace headwise {
 
-namespace embedded {
+std::string_view embedded_model_copycat_arrays(), embedded_model_copycat_config(),
+    embedded_model_copycat_vocab(), embedded_model_sentences_arrays(), embedded_model_sentences_config(),
+    embedded_model_sentences_patterns(), embedded_model_sentences_vocab();
 
-std::span<const unsigned char> model_copycat_arrays();
-std::span<const unsigned char> model_copycat_config();
-std::span<const unsigned char> model_copycat_vocab();
-std::span<const unsigned char> model_sentences_arrays();
-std::span<const unsigned char> model_sentences_config();
-std::span<const unsigned char> model_sentences_patterns();
-std::span<const unsigned char> model_sentences_vocab();
-
-}  // namespace embedded
 namespace {
 
 namespace fs = std::filesystem;
 
 struct BuiltinFile {
   std::string_view path;
-  std::span<const unsigned char> (*content)();
+  std::string_view (*content)();
 };
 
 constexpr std::array<BuiltinFile, 7> builtin_files{{
-    {"builtin:copycat/config.json", embedded::model_copycat_config},
-    {"builtin:copycat/model.safetensors", embedded::model_copycat_arrays},
-    {"builtin:copycat/vocab.txt", embedded::model_copycat_vocab},
-    {"builtin:sentences/config.json", embedded::model_sentences_config},
-    {"builtin:sentences/model.safetensors", embedded::model_sentences_arrays},
-    {"builtin:sentences/patterns.json", embedded::model_sentences_patterns},
-    {"builtin:sentences/vocab.txt", embedded::model_sentences_vocab},
+    {"builtin:copycat/config.json", embedded_model_copycat_config},
+    {"builtin:copycat/model.safetensors", embedded_model_copycat_arrays},
+    {"builtin:copycat/vocab.txt", embedded_model_copycat_vocab},
+    {"builtin:sentences/config.json", embedded_model_sentences_config},
+    {"builtin:sentences/model.safetensors", embedded_model_sentences_arrays},
+    {"builtin:sentences/patterns.json", embedded_model_sentences_patterns},
+    {"builtin:sentences/vocab.txt", embedded_model_sentences_vocab},
 }};
 
 std::string_view folder_of(std::string_view path) {
@@ -176,7 +168,7 @@ std::vector<std::string> builtin_folders() {
 std::optional<std::span<const std::byte>> builtin_file(std::string_view path) {
   const auto at = std::ranges::find(builtin_files, path, &BuiltinFile::path);
   if (at == builtin_files.end()) return made_file(path);
-  return std::as_bytes(at->content());
+  return std::as_bytes(std::span(at->content()));
 }
 
 bool is_there(const std::string& path) {

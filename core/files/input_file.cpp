@@ -12,7 +12,6 @@
 #include <fstream>
 
 #include "core/files/file_paths.h"
-#include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 

@@ -10,7 +10,6 @@
 #include "core/files/input_file.h"
 #include "core/files/json_text.h"
 #include "core/tensor/edit_distance.h"
-#include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 

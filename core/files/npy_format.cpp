@@ -5,7 +5,6 @@
 #include <charconv>
 #include <optional>
 
-#include "core/files/array_files.h"
 #include "core/files/input_file.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"

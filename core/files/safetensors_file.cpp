@@ -1,16 +1,12 @@
 #include "core/files/safetensors_file.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/files/array_files.h"
-#include "core/files/input_file.h"
 #include "core/files/json_text.h"
 #include "core/tensor/join.h"
 #include "core/tensor/memory.h"

@@ -16,8 +16,7 @@ constexpr std::string_view blanks = " \n";
 // Calls `take` with each line that is neither empty nor a comment, together with those that continue it, and
 // its number.
 template <class Take>
-void each_line(std::span<const unsigned char> bytes, Take take) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+void each_line(std::string_view text, Take take) {
   std::size_t number = 1;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = std::min(text.find('\n', at), text.size());
@@ -53,18 +52,18 @@ std::vector<std::string_view> parts_in(std::string_view text) {
   return parts;
 }
 
-std::vector<std::string_view> word_list(std::span<const unsigned char> bytes) {
+std::vector<std::string_view> word_list(std::string_view text) {
   std::vector<std::string_view> words;
-  each_line(bytes, [&](std::string_view line, std::size_t) {
+  each_line(text, [&](std::string_view line, std::size_t) {
     for (const std::string_view word : words_in(line)) words.push_back(word);
   });
   return words;
 }
 
-std::vector<WordRow> word_rows(std::span<const unsigned char> bytes, std::string_view file) {
+std::vector<WordRow> word_rows(std::string_view text, std::string_view file) {
   std::vector<WordRow> rows;
   std::set<std::string_view> keys;
-  each_line(bytes, [&](std::string_view line, std::size_t number) {
+  each_line(text, [&](std::string_view line, std::size_t number) {
     const auto refuse = [&](const char* what) {
       refuse_input(fmt::format("{}: line {}", file, number), what, std::string(line), "KEY = VALUE");
     };

@@ -25,12 +25,12 @@ std::vector<std::string_view> words_in(std::string_view text);
 std::vector<std::string_view> parts_in(std::string_view text);
 
 // The words of a list, without its comments.
-std::vector<std::string_view> word_list(std::span<const unsigned char> bytes);
+std::vector<std::string_view> word_list(std::string_view text);
 
 // The rows of a table, a line "KEY = VALUE" each, in the order of the file; a value may be empty, or go on
 // over several. They refer to its bytes. Throws Error(input) at a line that is no row, and at a key that an
 // earlier row has.
-std::vector<WordRow> word_rows(std::span<const unsigned char> bytes, std::string_view file);
+std::vector<WordRow> word_rows(std::string_view text, std::string_view file);
 
 // Records as rows of a table: each word says one thing of a record, by itself or as
 // WORD=VALUE.

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "core/files/input_file.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {

@@ -36,8 +36,7 @@ std::string fused_refusal(const AttentionInputs& inputs);
 // The trace has output and what follows it, what `run` requests, and no other intermediate. Apart from these
 // it needs memory for the tokens, not for their pairs. Equal bits for any number of threads. Throws
 // Error(input) like check_attention_inputs, Error(usage) if fused_refusal has a reason, Error(memory) before
-// allocating what is not available, Error(cancelled). fused_refusal has a reason, Error(memory) before taking
-// what is not there, Error(cancelled).
+// allocating what is not available, Error(cancelled).
 TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run = {});
 
 }  // namespace headwise

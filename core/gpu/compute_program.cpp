@@ -7,24 +7,13 @@
 #include <vector>
 
 #include "core/gpu/gpu_limits.h"
-#include "core/gpu/object.h"
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> share_glsl();
-}  // namespace embedded
-
-namespace {
-
-std::string_view text_of(std::span<const unsigned char> source) {
-  return {reinterpret_cast<const char*>(source.data()), source.size()};
-}
-
-}  // namespace
+std::string_view embedded_share_glsl();
 
 ComputeProgram::ComputeProgram(std::string_view label, const std::vector<Define>& defines,
-                               std::initializer_list<Source> sources)
+                               std::initializer_list<std::string_view> sources)
     : object_(label) {
   // NVIDIA's compiler keeps arrays in memory that are indexed by a loop which it has not unrolled.
   // Others ignore this line.
@@ -34,9 +23,9 @@ ComputeProgram::ComputeProgram(std::string_view label, const std::vector<Define>
       head += "#extension GL_KHR_shader_subgroup_clustered : require\n";
     head += fmt::format("#define {} {}u\n", define.name, define.value);
   }
-  std::vector<std::string_view> texts{head, text_of(embedded::share_glsl())};
-  for (const Source source : sources)
-    if (!source.empty()) texts.push_back(text_of(source));
+  std::vector<std::string_view> texts{head, embedded_share_glsl()};
+  for (const std::string_view source : sources)
+    if (!source.empty()) texts.push_back(source);
   const gl::Object<gl::ShaderKind<GL_COMPUTE_SHADER>> shader(label);
   gl::compile_shader(shader.name(), label, texts);
   gl::link_program(object_.name(), label, {shader.name()});

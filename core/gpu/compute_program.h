@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +16,6 @@ namespace headwise {
 
 class ComputeProgram {
  public:
-  using Source = std::span<const unsigned char>;
   struct Define {
     std::string name;
     Index value = 1;
@@ -27,7 +25,7 @@ class ComputeProgram {
   // The files' texts are concatenated, empty ones left out. Throws Error(no_display) with the first words of
   // the driver's log if they do not compile.
   ComputeProgram(std::string_view label, const std::vector<Define>& defines,
-                 std::initializer_list<Source> sources);
+                 std::initializer_list<std::string_view> sources);
 
   explicit operator bool() const { return static_cast<bool>(object_); }
   void use() const { glUseProgram(object_.name()); }

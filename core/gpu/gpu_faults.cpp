@@ -15,14 +15,14 @@ constexpr int most_errors = 16;
 std::atomic<GpuFault> simulated = GpuFault::none;
 std::atomic<int> simulated_after = 0;
 
+}  // namespace
+
 bool context_lost() {
   if (epoxy_gl_version() >= 45) return glGetGraphicsResetStatus() != GL_NO_ERROR;
   if (epoxy_has_gl_extension("GL_KHR_robustness")) return glGetGraphicsResetStatusKHR() != GL_NO_ERROR;
   if (epoxy_has_gl_extension("GL_ARB_robustness")) return glGetGraphicsResetStatusARB() != GL_NO_ERROR;
   return false;
 }
-
-}  // namespace
 
 GpuFault gpu_fault() {
   const GpuFault pretended = simulated.load();

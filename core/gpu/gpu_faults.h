@@ -6,6 +6,10 @@ namespace headwise {
 
 enum class GpuFault { none, no_compute, context_lost, out_of_memory, refused_call };
 
+// Whether the current context is lost. False if the driver cannot tell (neither OpenGL 4.5 nor KHR_robustness
+// or ARB_robustness).
+bool context_lost();
+
 // What went wrong in the current context since the last call.
 GpuFault gpu_fault();
 

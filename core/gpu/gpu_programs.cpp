@@ -2,24 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> matrix_product_comp();
-std::span<const unsigned char> scaled_dot_product_attention_comp();
-std::span<const unsigned char> attention_weights_comp();
-std::span<const unsigned char> all_finite_comp();
-std::span<const unsigned char> frozen_weights_comp();
-std::span<const unsigned char> head_gains_comp();
-std::span<const unsigned char> rotary_embedding_comp();
-std::span<const unsigned char> qk_norm_comp();
-std::span<const unsigned char> masked_score_glsl();
-std::span<const unsigned char> dropout_glsl();
-std::span<const unsigned char> emulated_subgroups_glsl();
-std::span<const unsigned char> subgroup_check_comp();
-}  // namespace embedded
+std::string_view embedded_matrix_product_comp(), embedded_scaled_dot_product_attention_comp(),
+    embedded_attention_weights_comp(), embedded_all_finite_comp(), embedded_frozen_weights_comp(),
+    embedded_head_gains_comp(), embedded_rotary_embedding_comp(), embedded_qk_norm_comp(),
+    embedded_masked_score_glsl(), embedded_dropout_glsl(), embedded_emulated_subgroups_glsl(),
+    embedded_subgroup_check_comp();
 
 const ComputeProgram& GpuPrograms::matrix_product(const MatrixProductTile& tile) {
   ComputeProgram& program =
@@ -29,7 +18,7 @@ const ComputeProgram& GpuPrograms::matrix_product(const MatrixProductTile& tile)
         {"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", product_strip_depth}};
     if (tile.ragged) defines.push_back({"RAGGED"});
     if (tile.loads_ahead) defines.push_back({"LOADS_AHEAD"});
-    program = ComputeProgram("matrix_product", defines, {embedded::matrix_product_comp()});
+    program = ComputeProgram("matrix_product", defines, {embedded_matrix_product_comp()});
   }
   return program;
 }
@@ -45,9 +34,8 @@ const ComputeProgram& GpuPrograms::scaled_dot_product_attention(const AttentionT
     add_subgroups(defines);
     program = ComputeProgram(
         "scaled_dot_product_attention", defines,
-        {limits_.emulated_subgroups ? embedded::emulated_subgroups_glsl() : ComputeProgram::Source(),
-         embedded::masked_score_glsl(), embedded::dropout_glsl(),
-         embedded::scaled_dot_product_attention_comp()});
+        {limits_.emulated_subgroups ? embedded_emulated_subgroups_glsl() : std::string_view(),
+         embedded_masked_score_glsl(), embedded_dropout_glsl(), embedded_scaled_dot_product_attention_comp()});
   }
   return program;
 }
@@ -63,10 +51,10 @@ const ComputeProgram& GpuPrograms::subgroup_check() {
   if (!program) {
     std::vector<ComputeProgram::Define> defines;
     add_subgroups(defines);
-    program = ComputeProgram(
-        "subgroup_check", defines,
-        {limits_.emulated_subgroups ? embedded::emulated_subgroups_glsl() : ComputeProgram::Source(),
-         embedded::subgroup_check_comp()});
+    program =
+        ComputeProgram("subgroup_check", defines,
+                       {limits_.emulated_subgroups ? embedded_emulated_subgroups_glsl() : std::string_view(),
+                        embedded_subgroup_check_comp()});
   }
   return program;
 }
@@ -77,38 +65,38 @@ const ComputeProgram& GpuPrograms::attention_weights() {
     std::vector<ComputeProgram::Define> defines;
     for (const std::string& macro : shader_macros({.needs = {.cap = true}})) defines.push_back({macro});
     program = ComputeProgram("attention_weights", defines,
-                             {embedded::masked_score_glsl(), embedded::attention_weights_comp()});
+                             {embedded_masked_score_glsl(), embedded_attention_weights_comp()});
   }
   return program;
 }
 
 const ComputeProgram& GpuPrograms::frozen_weights() {
   ComputeProgram& program = made_["frozen_weights"];
-  if (!program) program = ComputeProgram("frozen_weights", {}, {embedded::frozen_weights_comp()});
+  if (!program) program = ComputeProgram("frozen_weights", {}, {embedded_frozen_weights_comp()});
   return program;
 }
 
 const ComputeProgram& GpuPrograms::head_gains() {
   ComputeProgram& program = made_["head_gains"];
-  if (!program) program = ComputeProgram("head_gains", {}, {embedded::head_gains_comp()});
+  if (!program) program = ComputeProgram("head_gains", {}, {embedded_head_gains_comp()});
   return program;
 }
 
 const ComputeProgram& GpuPrograms::rotary_embedding() {
   ComputeProgram& program = made_["rotary_embedding"];
-  if (!program) program = ComputeProgram("rotary_embedding", {}, {embedded::rotary_embedding_comp()});
+  if (!program) program = ComputeProgram("rotary_embedding", {}, {embedded_rotary_embedding_comp()});
   return program;
 }
 
 const ComputeProgram& GpuPrograms::qk_norm() {
   ComputeProgram& program = made_["qk_norm"];
-  if (!program) program = ComputeProgram("qk_norm", {}, {embedded::qk_norm_comp()});
+  if (!program) program = ComputeProgram("qk_norm", {}, {embedded_qk_norm_comp()});
   return program;
 }
 
 const ComputeProgram& GpuPrograms::all_finite() {
   ComputeProgram& program = made_["all_finite"];
-  if (!program) program = ComputeProgram("all_finite", {}, {embedded::all_finite_comp()});
+  if (!program) program = ComputeProgram("all_finite", {}, {embedded_all_finite_comp()});
   return program;
 }
 

@@ -24,13 +24,6 @@ struct Mapped {
 
 }  // namespace
 
-GLuint ReadbackBuffer::Kind::create() {
-  GLuint name = 0;
-  glGenBuffers(1, &name);
-  glBindBuffer(GL_COPY_WRITE_BUFFER, name);  // only binding creates an object that can be labelled
-  return name;
-}
-
 ReadbackBuffer::ReadbackBuffer(Index words) : buffer_("numbers read back") {
   glBindBuffer(GL_COPY_WRITE_BUFFER, buffer_.name());
   glBufferData(GL_COPY_WRITE_BUFFER, static_cast<GLsizeiptr>(4 * words), nullptr, GL_STREAM_READ);

@@ -29,14 +29,9 @@ class ReadbackBuffer {
       const std::function<void()>& while_waiting = [] {});
 
  private:
-  struct Kind {
-    static GLuint create();
-    static void destroy(GLuint name) { glDeleteBuffers(1, &name); }
-    static constexpr GLenum identifier = GL_BUFFER;
-  };
   void forget();
 
-  gl::Object<Kind> buffer_;
+  gl::Object<gl::BufferKind<GL_COPY_WRITE_BUFFER>> buffer_;
   GLsync fence_ = nullptr;
   GLsizeiptr fetched_ = 0;  // bytes
 };

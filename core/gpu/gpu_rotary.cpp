@@ -1,7 +1,6 @@
 #include "core/gpu/gpu_rotary.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 

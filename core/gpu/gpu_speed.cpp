@@ -13,10 +13,7 @@
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> multiply_add_peak_comp();
-std::span<const unsigned char> copy_rate_comp();
-}  // namespace embedded
+std::string_view embedded_multiply_add_peak_comp(), embedded_copy_rate_comp();
 
 namespace {
 
@@ -78,7 +75,7 @@ SliceTime slice_time(double clocked, double waited) {
 
 GpuSpeed::GpuSpeed(const GpuLimits& limits)
     : limits_(limits),
-      multiply_adds_("multiply_add_peak", {}, {embedded::multiply_add_peak_comp()}),
+      multiply_adds_("multiply_add_peak", {}, {embedded_multiply_add_peak_comp()}),
       sums_("sums of multiply-adds", std::min(most_groups, limits.groups_x)),
       groups_(std::min(fewest_groups, sums_.count())) {}
 
@@ -123,8 +120,8 @@ double GpuSpeed::fma_peak_gflops(double milliseconds) {
 }
 
 double GpuSpeed::copy_gbytes_per_s() {
-  const ComputeProgram copy("copy_rate", {}, {embedded::copy_rate_comp()});
-  const ComputeProgram fill("fill of copy_rate", {{"FILLS"}}, {embedded::copy_rate_comp()});
+  const ComputeProgram copy("copy_rate", {}, {embedded_copy_rate_comp()});
+  const ComputeProgram fill("fill of copy_rate", {{"FILLS"}}, {embedded_copy_rate_comp()});
   const Index alignment = limits_.offset_alignment;
   StorageBuffer from, to;
   Index bytes = std::min(largest_copy, limits_.storage_block_bytes - alignment) / four_bytes * four_bytes;

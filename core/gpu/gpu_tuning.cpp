@@ -24,11 +24,8 @@
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> matrix_product_comp();
-std::span<const unsigned char> scaled_dot_product_attention_comp();
-std::span<const unsigned char> share_glsl();
-}  // namespace embedded
+std::string_view embedded_matrix_product_comp(), embedded_scaled_dot_product_attention_comp(),
+    embedded_share_glsl();
 
 namespace {
 
@@ -66,10 +63,10 @@ bool fits(const TileCandidate& candidate, const GpuLimits& limits) {
 }
 
 // FNV-1a.
-std::uint64_t hash_of(std::initializer_list<std::span<const unsigned char>> texts) {
+std::uint64_t hash_of(std::initializer_list<std::string_view> texts) {
   std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const std::span<const unsigned char> text : texts)
-    for (const unsigned char byte : text) hash = (hash ^ byte) * 0x100000001B3u;
+  for (const std::string_view text : texts)
+    for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3u;
   return hash;
 }
 
@@ -352,8 +349,8 @@ std::string tuning_key(const GpuLimits& limits) {
   }
   std::ranges::replace_if(
       key, [](unsigned char letter) { return letter < ' '; }, ' ');
-  const std::uint64_t hash = hash_of({embedded::share_glsl(), embedded::matrix_product_comp(),
-                                      embedded::scaled_dot_product_attention_comp()});
+  const std::uint64_t hash = hash_of(
+      {embedded_share_glsl(), embedded_matrix_product_comp(), embedded_scaled_dot_product_attention_comp()});
   return key + fmt::format("shaders {:016x} {} {} {}{}", hash, product_strip_depth, attention_strip_depth,
                            attention_value_rows(1), limits.clustered_subgroups ? " subgroups" : "");
 }

@@ -47,6 +47,19 @@ struct ShaderKind {
   static constexpr GLenum identifier = GL_SHADER;
 };
 
+// Another: only binding makes a buffer that can be labelled.
+template <GLenum Target>
+struct BufferKind {
+  static GLuint create() {
+    GLuint name = 0;
+    glGenBuffers(1, &name);
+    glBindBuffer(Target, name);
+    return name;
+  }
+  static void destroy(GLuint name) { glDeleteBuffers(1, &name); }
+  static constexpr GLenum identifier = GL_BUFFER;
+};
+
 // Compiles the texts, concatenated, as one source. Throws Error(no_display) with the driver's log.
 void compile_shader(GLuint shader, std::string_view label, std::span<const std::string_view> texts);
 

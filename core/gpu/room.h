@@ -4,6 +4,7 @@
 
 // What other rooms use of it; the rest is its own.
 #include "core/gpu/gl_backend.h"
+#include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_speed.h"
 #include "core/gpu/gpu_tuning.h"

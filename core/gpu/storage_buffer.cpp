@@ -31,17 +31,6 @@ GLintptr byte_of(Index word) {
 
 }  // namespace
 
-GLuint StorageBuffer::Kind::create() {
-  GLuint name = 0;
-  glGenBuffers(1, &name);
-  glBindBuffer(GL_SHADER_STORAGE_BUFFER, name);  // only binding creates an object that can be labelled
-  return name;
-}
-
-void StorageBuffer::Kind::destroy(GLuint name) {
-  glDeleteBuffers(1, &name);
-}
-
 StorageBuffer::StorageBuffer(std::string_view label, Index count) : object_(label), count_(count) {
   check_gpu();
   const auto size = static_cast<GLsizeiptr>(bytes());
@@ -100,7 +89,7 @@ void StorageBuffer::write_bytes(Index first, std::span<const std::byte> bytes) {
                     bytes.data());
     return;
   }
-  const gl::Object<Kind> staging("numbers on their way");
+  const gl::Object<gl::BufferKind<GL_SHADER_STORAGE_BUFFER>> staging("numbers on their way");
   glBindBuffer(GL_COPY_READ_BUFFER, staging.name());
   glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
   for (std::size_t done = 0; done < bytes.size(); done += most_staged_bytes) {

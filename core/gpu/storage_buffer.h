@@ -42,15 +42,10 @@ class StorageBuffer {
   bool guards_intact() const;
 
  private:
-  struct Kind {
-    static GLuint create();
-    static void destroy(GLuint name);
-    static constexpr GLenum identifier = GL_BUFFER;
-  };
   void write_bytes(Index first, std::span<const std::byte> bytes);
   void read_bytes(Index first, std::span<std::byte> bytes) const;
 
-  gl::Object<Kind> object_;
+  gl::Object<gl::BufferKind<GL_SHADER_STORAGE_BUFFER>> object_;
   Index count_ = 0;
 };
 

@@ -253,9 +253,8 @@ std::vector<std::string> width_comparison_words(const HeadWidthComparison& c, In
       return d.magnitude > 0.0 ? d.difference / d.magnitude : 0.0;
     });
     sentences.push_back(fmt::format(
-        "No: {} on the same parameters differ by up to {:.3g} in the output (the largest is "
-        "{:.3g}) and {:.3g} "
-        "in the attention weights{}.",
+        "No: {} on the same parameters differ by up to {:.3g} in the output (the largest is {:.3g}) and "
+        "{:.3g} in the attention weights{}.",
         names, c.output.difference, c.output.magnitude, maps,
         gradient == c.gradients.end() ? ""
                                       : fmt::format(", and grad.{} by up to {:.3g}",

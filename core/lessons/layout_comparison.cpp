@@ -46,15 +46,9 @@ std::vector<MatrixGroup> grouped(const std::vector<ProjectionMatrix>& matrices, 
 }
 
 const char* einsum_of(ProjectionLayout layout) {
-  switch (layout) {
-    case ProjectionLayout::packed:
-      return "'nle,fe->nlf' once, f over the rows of q, k and v";
-    case ProjectionLayout::separate:
-      return "'nle,fe->nlf' for each of q, k and v";
-    case ProjectionLayout::per_head:
-      break;
-  }
-  return "'nle,hde->nhld': for each head 'nle,de->nld'";
+  return layout == ProjectionLayout::packed     ? "'nle,fe->nlf' once, f over the rows of q, k and v"
+         : layout == ProjectionLayout::separate ? "'nle,fe->nlf' for each of q, k and v"
+                                                : "'nle,hde->nhld': for each head 'nle,de->nld'";
 }
 
 // q, k and v as computed by one layout, and the operator's output for them.
@@ -201,8 +195,7 @@ LayoutComparison compare_layouts(const Trace& trace) {
   if (is_latent(trace.options)) {
     comparison.not_asked =
         "multi_head_latent_attention makes its keys and values of a latent: it has no W_q, W_k and W_v that "
-        "could be "
-        "packed.";
+        "could be packed.";
     comparison.sentences = {comparison.not_asked};
     return comparison;
   }
@@ -239,15 +232,9 @@ std::string matrices_text(const LayoutAnswer& answer) {
 }
 
 std::string layout_words(ProjectionLayout layout) {
-  switch (layout) {
-    case ProjectionLayout::packed:
-      return "packed";
-    case ProjectionLayout::separate:
-      return "three matrices";
-    case ProjectionLayout::per_head:
-      break;
-  }
-  return "one for each head";
+  return layout == ProjectionLayout::packed     ? "packed"
+         : layout == ProjectionLayout::separate ? "three matrices"
+                                                : "one for each head";
 }
 
 }  // namespace headwise

@@ -11,19 +11,10 @@
 namespace headwise {
 
 // assets/lessons/NAME.json, embedded by assets/embed.cmake.
-namespace embedded {
-std::span<const unsigned char> lesson_first_walk();
-std::span<const unsigned char> lesson_questions();
-std::span<const unsigned char> lesson_heads_differ();
-std::span<const unsigned char> lesson_break_it();
-std::span<const unsigned char> lesson_since_2017();
-}  // namespace embedded
+std::string_view embedded_lesson_first_walk(), embedded_lesson_questions(), embedded_lesson_heads_differ(),
+    embedded_lesson_break_it(), embedded_lesson_since_2017();
 
 namespace {
-
-std::string_view text(std::span<const unsigned char> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 std::map<std::string_view, Playlist> read_all() {
   std::map<std::string_view, Playlist> playlists;
@@ -36,15 +27,14 @@ std::map<std::string_view, Playlist> read_all() {
 
 std::span<const Lesson> lessons() {
   static const std::array<Lesson, 5> all{{
-      {"first_walk", "one word through the layer, step by step", false, text(embedded::lesson_first_walk())},
-      {"questions", "34 questions learners ask, each answered with numbers", true,
-       text(embedded::lesson_questions())},
+      {"first_walk", "one word through the layer, step by step", false, embedded_lesson_first_walk()},
+      {"questions", "34 questions learners ask, each answered with numbers", true, embedded_lesson_questions()},
       {"heads_differ", "a model is trained before your eyes: why its heads do different things", false,
-       text(embedded::lesson_heads_differ())},
+       embedded_lesson_heads_differ()},
       {"break_it", "what goes wrong without the scale, the positions, the mask …", false,
-       text(embedded::lesson_break_it())},
+       embedded_lesson_break_it()},
       {"since_2017", "what today's layers have that the paper's did not: one change a page", false,
-       text(embedded::lesson_since_2017())},
+       embedded_lesson_since_2017()},
   }};
   return all;
 }

@@ -172,8 +172,7 @@ LiveQuantity read_live_quantity(std::string_view& text) {
     if (has_argument && !find_tensor_name(word.substr(0, word.find('['))))
       refuse_live_text(word, "no such number",
                        "a cell, sum, mean, max, min, deviation, argmax, finite, distinct, difference, shape, "
-                       "spread, turn, stretch, "
-                       "frozen, role, query, key, habit, trained, layouts or wide");
+                       "spread, turn, stretch, frozen, role, query, key, habit, trained, layouts or wide");
     quantity.boxes = {read_box(word)};
   }
   return quantity;

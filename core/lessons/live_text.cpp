@@ -8,6 +8,7 @@
 
 #include "core/lessons/live_expression.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -31,12 +32,6 @@ struct Part {
   std::string condition_written, written;
   std::vector<Piece> pieces;
 };
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 // Parses a text into pieces. Invalid text is rejected, or kept as plain text if `lenient`.
 class LiveTextReader {

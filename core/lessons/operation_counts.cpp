@@ -28,12 +28,13 @@ Index added(Index a, Index b) {
 // From query and key to the factors of the scores.
 template <class Product>
 void count_latents(const AttentionSizes& s, Index key_width, const std::string& kdim, const Product& product) {
-  const Index kv_rows = multiplied({s.heads, added(s.nope, s.v_head_dim)}), pressed = added(s.latent, s.rope);
+  const Index kv_rows = multiplied({s.heads, added(s.nope, s.v_head_dim)}),
+              compressed = added(s.latent, s.rope);
   if (s.query_latent > 0)
     product(TensorId::q_a, "nle,fe->nlf", "N·L·E·Cq", {s.batch, s.queries, s.embed_dim, s.query_latent});
   product(TensorId::q, "nle,fe->nlf", s.query_latent > 0 ? "N·L·Cq·H·D" : "N·L·E·H·D",
           {s.batch, s.queries, s.query_latent > 0 ? s.query_latent : s.embed_dim, s.heads, s.head_dim});
-  product(TensorId::kv_a, "nse,fe->nsf", "N·S·" + kdim + "·(C+R)", {s.batch, s.keys, key_width, pressed});
+  product(TensorId::kv_a, "nse,fe->nsf", "N·S·" + kdim + "·(C+R)", {s.batch, s.keys, key_width, compressed});
   if (s.absorbed)
     product(TensorId::q_absorbed, "nhld,hdc->nhlc", "N·H·L·Dn·C",
             {s.batch, s.heads, s.queries, s.nope, s.latent});

@@ -7,6 +7,7 @@
 
 #include "core/lessons/search_terms.h"
 #include "core/tensor/edit_distance.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -208,12 +209,6 @@ namespace {
 
 constexpr std::string_view hole = "…";  // for a number that is not known here
 
-std::string_view without_outer_spaces(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 // Where the first sentence ends: after . ? or ! before a blank, or at a line break.
 std::size_t sentence_end(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -232,7 +227,7 @@ std::string search_passage(std::string_view text, std::span<const std::string> s
   int most = -1;
   while (!text.empty()) {
     const std::size_t end = sentence_end(text);
-    const std::string_view sentence = without_outer_spaces(text.substr(0, end));
+    const std::string_view sentence = trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     // With its numbers left out a sentence looks broken: "it sums to ….".
     if (sentence.empty() || sentence.find(hole) != std::string_view::npos) continue;

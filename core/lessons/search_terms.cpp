@@ -10,12 +10,8 @@
 
 namespace headwise {
 
-namespace embedded {
+std::string_view embedded_words_related(), embedded_words_same_names(), embedded_words_stop();
 
-std::span<const unsigned char> words_related();
-std::span<const unsigned char> words_same_names();
-
-}  // namespace embedded
 namespace {
 
 struct Same {
@@ -48,16 +44,12 @@ SameName same_name(std::span<const std::string_view> words) {
 }
 
 std::vector<WordRow> same_names() {
-  return word_rows(embedded::words_same_names(), "same_names.txt");
+  return word_rows(embedded_words_same_names(), "same_names.txt");
 }
 
 std::vector<WordRow> related_words() {
-  return word_rows(embedded::words_related(), "related_words.txt");
+  return word_rows(embedded_words_related(), "related_words.txt");
 }
-
-namespace embedded {
-std::span<const unsigned char> words_stop();
-}  // namespace embedded
 
 namespace {
 
@@ -69,7 +61,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> spoken_si
 
 // Words of any question: they say nothing about what is asked.
 bool is_stop_word(std::string_view word) {
-  static const std::vector<std::string_view> list = word_list(embedded::words_stop());
+  static const std::vector<std::string_view> list = word_list(embedded_words_stop());
   static const std::set<std::string_view> words(list.begin(), list.end());
   return words.contains(word);
 }

@@ -300,10 +300,6 @@ EmbeddingLayout embedding_layout(Index width) {
   return layout;
 }
 
-double word_angle(std::uint64_t seed, std::string_view lookup, Index pair) {
-  return angle(CounterRandom(seed, word_stream(lookup)), pair);
-}
-
 Tensor text_embeddings(const std::vector<Token>& tokens, Index batch, const EmbeddingLayout& layout,
                        std::uint64_t seed, bool positions, DType dtype, const char* length_axis,
                        const char* width_axis) {

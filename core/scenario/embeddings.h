@@ -84,9 +84,6 @@ struct EmbeddingLayout {
 
 EmbeddingLayout embedding_layout(Index width);
 
-// The angle of one pair of a word's code, in [0, 2π). Words with the same lookup form have the same angles.
-double word_angle(std::uint64_t seed, std::string_view lookup, Index pair);
-
 // (N,L,width): the same sentence in each batch entry. Without positions their columns are 0. `axes` are the
 // names of the three axes.
 Tensor text_embeddings(const std::vector<Token>& tokens, Index batch, const EmbeddingLayout& layout,

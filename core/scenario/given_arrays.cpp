@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <string>
 

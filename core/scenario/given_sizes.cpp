@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "core/attention/latent_attention.h"

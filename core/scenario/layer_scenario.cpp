@@ -1,7 +1,6 @@
 #include "core/scenario/layer_scenario.h"
 
 #include <algorithm>
-#include <array>
 #include <type_traits>
 
 #include <fmt/format.h>

@@ -12,30 +12,13 @@
 namespace headwise {
 
 // assets/presets/NAME.json, embedded by assets/embed.cmake.
-namespace embedded {
-std::span<const unsigned char> preset_copycat();
-std::span<const unsigned char> preset_hand_made();
-std::span<const unsigned char> preset_welcome();
-std::span<const unsigned char> preset_random();
-std::span<const unsigned char> preset_causal();
-std::span<const unsigned char> preset_cross_attention();
-std::span<const unsigned char> preset_grouped_query();
-std::span<const unsigned char> preset_qk_norm();
-std::span<const unsigned char> preset_gated();
-std::span<const unsigned char> preset_long_context();
-std::span<const unsigned char> preset_sink();
-std::span<const unsigned char> preset_relative_bias();
-std::span<const unsigned char> preset_window();
-std::span<const unsigned char> preset_past();
-std::span<const unsigned char> preset_indexer();
-std::span<const unsigned char> preset_latent();
-}  // namespace embedded
+std::string_view embedded_preset_copycat(), embedded_preset_hand_made(), embedded_preset_welcome(),
+    embedded_preset_random(), embedded_preset_causal(), embedded_preset_cross_attention(),
+    embedded_preset_grouped_query(), embedded_preset_qk_norm(), embedded_preset_gated(),
+    embedded_preset_long_context(), embedded_preset_sink(), embedded_preset_relative_bias(),
+    embedded_preset_window(), embedded_preset_past(), embedded_preset_indexer(), embedded_preset_latent();
 
 namespace {
-
-std::string_view text(std::span<const unsigned char> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 struct Entry {
   std::string_view model;
@@ -89,55 +72,54 @@ std::span<const Preset> presets() {
       {"welcome",
        "What does “it” stand for?",
        "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
-       text(embedded::preset_welcome()),
+       embedded_preset_welcome(),
        7,
        {{9, 2}},
        {"tired", "wide"}},
       {"copycat",
        "A model that copies",
        "a small causal model whose induction heads attend to what followed the last time",
-       text(embedded::preset_copycat()),
+       embedded_preset_copycat(),
        3,
        {{7, 3}}},
       {"hand_made", "Hand-made heads",
        "a sentence, and heads with readable parameters: what each one attends to has a reason",
-       text(embedded::preset_hand_made())},
+       embedded_preset_hand_made()},
       {"random", "Random parameters", "the same sentence with PyTorch's initialisation: an untrained layer",
-       text(embedded::preset_random())},
-      {"causal", "Causal mask", "each token sees itself and earlier tokens", text(embedded::preset_causal())},
+       embedded_preset_random()},
+      {"causal", "Causal mask", "each token sees itself and earlier tokens", embedded_preset_causal()},
       {"cross_attention", "Cross-attention", "queries from one sentence, keys and values from another",
-       text(embedded::preset_cross_attention())},
+       embedded_preset_cross_attention()},
       {"grouped_query", "Grouped queries", "8 query heads share 2 key/value heads, as in Llama and Mistral",
-       text(embedded::preset_grouped_query())},
+       embedded_preset_grouped_query()},
       {"qk_norm", "QK-norm", "each head's rows of q and k normalised, then rotated, as in Qwen3 and Gemma 3",
-       text(embedded::preset_qk_norm())},
+       embedded_preset_qk_norm()},
       {"gated", "A gate at the output",
        "each head's numbers times a gate from the token's own row, beside QK-norm and RoPE, as in Qwen3-Next",
-       text(embedded::preset_gated())},
+       embedded_preset_gated()},
       {"long_context", "A text longer than in training",
        "rotary positions stretched by YaRN to four times the length of training, as Qwen2.5 can be",
-       text(embedded::preset_long_context())},
+       embedded_preset_long_context()},
       {"sink", "Heads that may look at nothing",
-       "a sink: one more score in every row, whose weight is dropped, as in gpt-oss",
-       text(embedded::preset_sink())},
+       "a sink: one more score in every row, whose weight is dropped, as in gpt-oss", embedded_preset_sink()},
       {"relative_bias", "Distances that count",
        "a learned number for each head and distance, added to unscaled scores, as in T5's encoder",
-       text(embedded::preset_relative_bias())},
+       embedded_preset_relative_bias()},
       {"window", "A window around each token",
        "each token sees itself and two tokens on each side, as the local layers of ModernBERT see 64",
-       text(embedded::preset_window())},
+       embedded_preset_window()},
       {"past", "Tokens in a cache",
        "a KV cache: keys and values of six earlier tokens, here random numbers, come before those of the "
        "text",
-       text(embedded::preset_past())},
+       embedded_preset_past()},
       {"indexer", "Keys that are chosen",
        "an indexer: a small attention of its own chooses the 4 keys that each query looks at, as in "
        "DeepSeek-V3.2",
-       text(embedded::preset_indexer())},
+       embedded_preset_indexer()},
       {"latent", "Keys and values from a latent",
        "keys and values from 16 numbers for each token, and 4 more that carry the position, as in "
        "DeepSeek-V3: a cache keeps only these 20",
-       text(embedded::preset_latent())},
+       embedded_preset_latent()},
   }};
   return all;
 }

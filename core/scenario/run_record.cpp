@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "core/attention/attention_sizes.h"
-#include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"

@@ -168,12 +168,12 @@ struct InputBuilder {
       t.*(entry.member) =
           parameter(entry.name.data(), [&] { return Tensor(computed_shape(id, o, sizes), dtype); });
     };
-    const bool pressed = o.q_lora_rank.has_value();
+    const bool compressed = o.q_lora_rank.has_value();
     make(TensorId::kv_a_weight);
     make_bias(TensorId::kv_a_bias);
     t.kv_a_norm_weight = given_or_null("kv_a_layernorm.weight");
     make(TensorId::kv_b_weight);
-    if (pressed) {
+    if (compressed) {
       make(TensorId::q_a_weight);
       make_bias(TensorId::q_a_bias);
       t.q_a_norm_weight = given_or_null("q_a_layernorm.weight");
@@ -183,9 +183,9 @@ struct InputBuilder {
     }
     for (const char* const name :
          {"q_a_proj.weight", "q_a_proj.bias", "q_a_layernorm.weight", "q_b_proj.weight"})
-      if (!pressed && given.contains(name))
+      if (!compressed && given.contains(name))
         notes.push_back(fmt::format("{} is not used: attention.q_lora_rank is null", name));
-    if (pressed && given.contains("q_proj_weight"))
+    if (compressed && given.contains("q_proj_weight"))
       notes.push_back("q_proj_weight is not used: attention.q_lora_rank is set");
   }
 

@@ -47,9 +47,8 @@ void read_nested_numbers(const JsonValue& value, std::size_t level, std::vector<
 }
 
 // {"heads": [4, 1], "attn_weights": …}: the weights are lists (N,F,L,S), the name of a file, or null.
-FrozenHeads read_frozen_heads(const JsonValue& value) {
+void read_object(const JsonValue& value, FrozenHeads& frozen) {
   value.object("an object with heads and attn_weights").only({"heads", "attn_weights"}, "heads, attn_weights");
-  FrozenHeads frozen;
   const JsonValue heads = value.needed("heads", "heads and attn_weights");
   if (!heads.json().is_array() || heads.json().empty())
     heads.refuse(heads.json().is_array() ? "no head is named" : "wrong type", "a list of heads, as in [4, 1]",
@@ -62,7 +61,7 @@ FrozenHeads read_frozen_heads(const JsonValue& value) {
   });
   const JsonValue weights = value["attn_weights"];
   if (weights.json().is_string()) frozen.file = weights.text();
-  if (weights.json().is_null() || frozen.file) return frozen;
+  if (weights.json().is_null() || frozen.file) return;
   std::vector<std::optional<Index>> sizes(4);
   std::vector<double> numbers;
   read_nested_numbers(weights, 0, sizes, numbers);
@@ -75,7 +74,6 @@ FrozenHeads read_frozen_heads(const JsonValue& value) {
                                                              {"L", sizes[2].value_or(0)},
                                                              {"S", sizes[3].value_or(0)}},
                                                        std::move(numbers));
-  return frozen;
 }
 
 // {"tensor": "q", "index": [0, 3, 8], "value": 0.5}: the value may be "-inf", "inf" or "nan" too.
@@ -95,7 +93,7 @@ CellEdit read_edit(const JsonValue& value) {
 }
 
 // As in a model's config.json: {"rope_type": "yarn", "factor": 4, …}.
-RotaryScaling read_scaling(const JsonValue& value) {
+void read_object(const JsonValue& value, RotaryScaling& scaling) {
   constexpr const char* types = "linear, dynamic, llama3, yarn or longrope";
   value.object("an object as config.json's rope_scaling");
   const std::optional<RotaryScalingKind> kind = rotary_scaling_kind(rotary_scaling_type(value));
@@ -105,31 +103,27 @@ RotaryScaling read_scaling(const JsonValue& value) {
   std::vector<std::string> keys = rotary_scaling_keys(kind);
   keys.insert(keys.end(), {"rope_type", "type"});
   value.only(keys, join(keys, ", "));
-  return read_rotary_scaling(value, *kind);
+  scaling = read_rotary_scaling(value, *kind);
 }
 
 // {"buckets": 32, "max_distance": 128, "bidirectional": true}: T5's, where a key is left out.
-RelativeBias read_relative_bias(const JsonValue& value) {
+void read_object(const JsonValue& value, RelativeBias& bias) {
   const char* const keys = "buckets, max_distance, bidirectional";
   value.object(fmt::format("an object with {}", keys)).only({"buckets", "max_distance", "bidirectional"}, keys);
-  RelativeBias bias;
   if (value.has("buckets")) value["buckets"].read(bias.buckets, positive_integer);
   if (value.has("max_distance")) value["max_distance"].read(bias.max_distance, positive_integer);
   if (value.has("bidirectional")) value["bidirectional"].read(bias.bidirectional);
-  return bias;
 }
 
 // {"heads": 2, "width": 8, "k": 4, "rotary_pairs": "halves"}: all but the last are needed.
-Indexer read_indexer(const JsonValue& value) {
+void read_object(const JsonValue& value, Indexer& indexer) {
   value.object("an object with heads, width and k")
       .only({"heads", "width", "k", "rotary_pairs"}, "heads, width, k, rotary_pairs");
-  Indexer indexer;
   for (const auto& [key, member] :
        {std::pair("heads", &Indexer::heads), {"width", &Indexer::width}, {"k", &Indexer::k}})
     value.needed(key, "heads, width and k").read(indexer.*member, positive_integer);
   if (value.has("rotary_pairs"))
     value["rotary_pairs"].read(indexer.rotary_pairs, ChoiceNames<RotaryPairs>::names);
-  return indexer;
 }
 
 // Section → its keys, "" being the top level.
@@ -262,32 +256,14 @@ struct Reader {
     if (member.empty()) value->refuse("there is no number in the list", "null, a number, or one per head");
   }
 
-  void field(const char* section, const char* key, std::optional<FrozenHeads>& member) {
+  // null, or an object
+  template <class T>
+  requires requires(const JsonValue& value, T& object) { read_object(value, object); }
+  void field(const char* section, const char* key, std::optional<T>& member) {
     const auto value = find(section, key);
     if (!value) return;
     member.reset();
-    if (!value->json().is_null()) member = read_frozen_heads(*value);
-  }
-
-  void field(const char* section, const char* key, std::optional<RotaryScaling>& member) {
-    const auto value = find(section, key);
-    if (!value) return;
-    member.reset();
-    if (!value->json().is_null()) member = read_scaling(*value);
-  }
-
-  void field(const char* section, const char* key, std::optional<RelativeBias>& member) {
-    const auto value = find(section, key);
-    if (!value) return;
-    member.reset();
-    if (!value->json().is_null()) member = read_relative_bias(*value);
-  }
-
-  void field(const char* section, const char* key, std::optional<Indexer>& member) {
-    const auto value = find(section, key);
-    if (!value) return;
-    member.reset();
-    if (!value->json().is_null()) member = read_indexer(*value);
+    if (!value->json().is_null()) read_object(*value, member.emplace());
   }
 
   void field(const char* section, const char* key, std::vector<CellEdit>& member) {

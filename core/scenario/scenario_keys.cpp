@@ -13,9 +13,7 @@
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> words_scenario_keys();
-}  // namespace embedded
+std::string_view embedded_words_scenario_keys();
 
 namespace {
 
@@ -106,7 +104,7 @@ std::vector<ScenarioKey> scenario_keys() {
 }
 
 std::span<const WordRow> key_descriptions() {
-  static const std::vector<WordRow> rows = word_rows(embedded::words_scenario_keys(), "scenario_keys.txt");
+  static const std::vector<WordRow> rows = word_rows(embedded_words_scenario_keys(), "scenario_keys.txt");
   return rows;
 }
 

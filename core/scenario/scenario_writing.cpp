@@ -2,15 +2,10 @@
 #include "core/scenario/scenario_json.h"
 
 #include <fmt/format.h>
-#include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/files/json_text.h"

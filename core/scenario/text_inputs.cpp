@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "core/files/file_paths.h"
@@ -76,8 +75,7 @@ std::shared_ptr<ModelInput> read_model_input(const Scenario& scenario, std::vect
   if (layer < 0) {
     notes.push_back(fmt::format(
         "the text does not reach this layer, which is its decoder's, so its tokens are embedded as in any "
-        "other "
-        "scenario: it goes through the encoder, layers {} to {}",
+        "other scenario: it goes through the encoder, layers {} to {}",
         transformer.first_layer(), transformer.first_layer() + transformer.config().num_layers - 1));
     return nullptr;
   }

@@ -1,6 +1,5 @@
 #include "core/scenario/weight_initialisation.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/tensor/float_dispatch.h"

@@ -18,4 +18,7 @@ std::string join(std::span<const int> items, std::string_view separator);
 // "1 head", "3 heads": of a noun whose plural has an s more.
 std::string counted(long count, std::string_view noun);
 
+// Without the blanks around it.
+std::string_view trimmed(std::string_view text);
+
 }  // namespace headwise

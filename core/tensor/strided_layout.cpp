@@ -132,8 +132,7 @@ std::string StridedLayout::view_refusal(const Shape& wanted) const {
     return fmt::format("shape '[{}]' is invalid for input of size {}", join(wanted.sizes(), ", "), count);
   if (viewed(wanted)) return "";
   return "view size is not compatible with input tensor's size and stride (at least one dimension spans "
-         "across two "
-         "contiguous subspaces). Use .reshape(...) instead.";
+         "across two contiguous subspaces). Use .reshape(...) instead.";
 }
 
 bool StridedLayout::is_contiguous() const {

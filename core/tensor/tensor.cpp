@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "core/tensor/error.h"
-#include "core/tensor/memory.h"
 
 namespace headwise {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <map>
-#include <span>
+#include <string_view>
 #include <utility>
 
 #include "core/attention/attention_mask.h"
@@ -17,11 +17,9 @@
 #include "core/tensor/join.h"
 
 namespace headwise {
-namespace embedded {
 
-std::span<const unsigned char> program_training();
+std::string_view embedded_program_training();
 
-}  // namespace embedded
 namespace {
 
 // What the template is filled with. A condition is a name that has a value, be it empty.
@@ -43,8 +41,7 @@ std::string filled_line(std::string_view line, const Values& values) {
 
 // assets/programs/training.py, which says how it is written, with these values.
 std::string filled_template(const Values& values) {
-  const auto bytes = embedded::program_training();
-  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string_view rest = embedded_program_training();
   std::string text;
   std::vector<bool> kept;  // of the conditions that a line stands under
   while (!rest.empty()) {

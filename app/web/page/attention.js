@@ -332,9 +332,8 @@ const Attention = (() => {
   const isCausal = ({ mask }) => mask.is_causal || mask.preset === "causal";
 
   const hasAnyMask = (settings, leaves) =>
-    Boolean(leaves.attn_mask || leaves.key_padding_mask || leaves.valid_lens || leaves.nonpad_kv_seqlen || isCausal(settings) || Number.isFinite(windowOf(settings.mask).behind) ||
-      Number.isFinite(windowOf(settings.mask).ahead) || settings.mask.alibi || settings.attention.relative_bias ||
-      settings.mask.indexer);
+    Boolean(leaves.attn_mask || leaves.key_padding_mask || leaves.valid_lens || leaves.nonpad_kv_seqlen || isCausal(settings) ||
+      Object.values(windowOf(settings.mask)).some(Number.isFinite) || settings.mask.alibi || settings.attention.relative_bias || settings.mask.indexer);
 
   // A finite fill takes the place of blocked scores; −∞ is added to them.
   function maskScores(scores, bias, fill) {

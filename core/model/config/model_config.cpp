@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <string_view>

@@ -13,12 +13,8 @@
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> model_types();
-std::span<const unsigned char> model_composite_types();
-std::span<const unsigned char> model_attention_settings();
-std::span<const unsigned char> model_other_settings();
-}  // namespace embedded
+std::string_view embedded_model_types(), embedded_model_composite_types(),
+    embedded_model_attention_settings(), embedded_model_other_settings();
 
 namespace {
 
@@ -110,7 +106,7 @@ constexpr reads::Groups every_type = ~reads::Groups{0};
 
 std::vector<AttentionSetting> read_attention_settings() {
   std::vector<AttentionSetting> settings;
-  for (const WordRow& row : word_rows(embedded::model_attention_settings(), "attention_settings.txt")) {
+  for (const WordRow& row : word_rows(embedded_model_attention_settings(), "attention_settings.txt")) {
     AttentionSetting setting{row.key};
     for (const std::string_view word : words_in(row.value)) {
       const auto* const neutral =
@@ -134,7 +130,7 @@ const AttentionSetting* find_attention_setting(std::string_view key) {
 }
 
 bool is_setting_of_other_parts(std::string_view key) {
-  static const auto words = word_list(embedded::model_other_settings());
+  static const auto words = word_list(embedded_model_other_settings());
   return std::ranges::find(words, key) != words.end();
 }
 
@@ -167,7 +163,7 @@ bool is_neutral(const Json& value, Neutral neutral) {
 
 }  // namespace
 
-std::vector<ModelType> model_types_in(std::span<const unsigned char> table) {
+std::vector<ModelType> model_types_in(std::string_view table) {
   std::vector<ModelType> types;
   for (const WordRow& row : word_rows(table, "types.txt")) {
     ModelType type;
@@ -188,7 +184,7 @@ std::vector<ModelType> model_types_in(std::span<const unsigned char> table) {
 }
 
 std::span<const ModelType> model_types() {
-  static const std::vector<ModelType> types = model_types_in(embedded::model_types());
+  static const std::vector<ModelType> types = model_types_in(embedded_model_types());
   return types;
 }
 
@@ -198,7 +194,7 @@ const ModelType* find_model_type(std::string_view name) {
 }
 
 bool is_composite_type(std::string_view name) {
-  static const std::vector<std::string_view> names = word_list(embedded::model_composite_types());
+  static const std::vector<std::string_view> names = word_list(embedded_model_composite_types());
   return std::ranges::find(names, name) != names.end();
 }
 

@@ -94,7 +94,7 @@ struct ModelType {
 
 // The types of a table that is written as assets/models/types.txt is; they refer to its bytes. Throws
 // Error(input) at a word that says nothing.
-std::vector<ModelType> model_types_in(std::span<const unsigned char> table);
+std::vector<ModelType> model_types_in(std::string_view table);
 
 std::span<const ModelType> model_types();
 

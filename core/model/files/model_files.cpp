@@ -10,8 +10,6 @@
 #include <sstream>
 #include <string_view>
 
-#include "core/files/array_files.h"
-#include "core/files/file_paths.h"
 #include "core/files/input_file.h"
 #include "core/model/files/model_json.h"
 #include "core/tensor/error.h"

@@ -133,6 +133,12 @@ Index strongest_key(std::span<const float> row) {
 
 }  // namespace
 
+const MeasuredScore* measured_score(const HeadSurvey& survey, HeadScore score) {
+  for (const SurveyedHead& head : survey.heads)
+    if (head.scores[score].value) return &head.scores[score];
+  return nullptr;
+}
+
 HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredToken> tokens) {
   const TransformerConfig& config = transformer.config();
   HeadSurvey survey;

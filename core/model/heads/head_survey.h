@@ -27,6 +27,10 @@ struct HeadSurvey {
 };
 inline constexpr Index most_picture_side = 64;
 
+// From the first head that has it, or null: the score of uniform weights and the number of queries are the
+// same for all heads except for rows that are left out.
+const MeasuredScore* measured_score(const HeadSurvey& survey, HeadScore score);
+
 // The model reads the tokens once; the weights of only one layer are in memory at a time. Reports progress
 // (core/tensor/progress.h). Throws Error(input) if the model does not accept these tokens,
 // Error(memory), Error(cancelled).

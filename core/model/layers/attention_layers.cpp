@@ -16,9 +16,7 @@
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> model_families();
-}  // namespace embedded
+std::string_view embedded_model_families();
 
 namespace {
 
@@ -51,7 +49,7 @@ constexpr FieldWord<ModelFamily> family_words[]{{"separate", layout<separate>},
 
 std::vector<ModelFamily> read_families() {
   std::vector<ModelFamily> families;
-  for (const WordRow& row : word_rows(embedded::model_families(), "families.txt")) {
+  for (const WordRow& row : word_rows(embedded_model_families(), "families.txt")) {
     families.push_back({.name = row.key});
     read_fields(row.value, families.back(), family_words, "families.txt", row.key);
   }

@@ -5,7 +5,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "core/tensor/join.h"
 

@@ -6,10 +6,13 @@
 #include <optional>
 #include <string>
 
-#include "core/model/picture/picture_resize.h"
+#include "core/files/png_file.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
+
+// In the order of Pillow's numbers, which preprocessor_config.json has as `resample`.
+enum class Resample { nearest, lanczos, bilinear, bicubic, box, hamming };
 
 struct PictureSize {
   Index height = 0, width = 0;
@@ -42,5 +45,13 @@ PictureProcessor read_picture_processor(const std::string& folder, const std::st
 RgbPicture prepared(const RgbPicture& picture, const PictureProcessor& processor);
 // (C,H,W) in f32, C = 3: rescaled and normalised.
 Tensor pixel_values(const RgbPicture& prepared, const PictureProcessor& processor);
+
+// As Pillow 13 does it (Image.resize, without reducing_gap): each pixel is a weighted mean of those under a
+// filter that is widened where the picture shrinks; along rows and along columns, with 8-bit values between.
+// Throws Error(memory). Both sizes are 1 or more.
+RgbPicture resized(const RgbPicture& picture, Index width, Index height, Resample filter);
+
+// The part of this size in the middle; black where the picture is smaller.
+RgbPicture centre_crop(const RgbPicture& picture, Index width, Index height);
 
 }  // namespace headwise

@@ -9,8 +9,6 @@
 
 #include "core/files/input_file.h"
 #include "core/files/json_value.h"
-#include "core/model/files/model_files.h"
-#include "core/model/tokenizer/tokenizer.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

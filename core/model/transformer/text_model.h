@@ -49,10 +49,8 @@ class TextModel {
 
   const ModelFiles& files() const { return *files_; }
   const AttentionLayers& layers() const { return layers_; }
-  const std::shared_ptr<const Transformer>& transformer() const {
-    return transformer_;
-  }  // null: no_transformer() says why
-  const std::string& no_transformer() const { return no_transformer_; }
+  // Null: no_text() says why.
+  const std::shared_ptr<const Transformer>& transformer() const { return transformer_; }
   const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }  // null: no_tokenizer()
   const std::string& no_tokenizer() const { return no_tokenizer_; }
   // How many of the model's tokens have no text in its tokenizer, a sentence; empty if they are only padding.

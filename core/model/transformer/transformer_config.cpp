@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 #include "core/attention/attention_mask.h"
 #include "core/files/json_value.h"
@@ -16,12 +15,10 @@
 #include "core/tensor/join.h"
 
 namespace headwise {
-
 namespace {
 
 constexpr const char* layer_remedy = "a layer's real parameters can still be used, with other inputs";
-constexpr Index most_positions = Index{1} << 24;
-constexpr Index most_layers = Index{1} << 24;
+constexpr Index most_positions = Index{1} << 24, most_layers = Index{1} << 24;
 constexpr double most_factor = 1e15;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,

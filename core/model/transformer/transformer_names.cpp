@@ -6,9 +6,7 @@
 
 namespace headwise {
 
-namespace embedded {
-std::span<const unsigned char> model_transformers();
-}  // namespace embedded
+std::string_view embedded_model_transformers();
 
 namespace {
 
@@ -80,7 +78,7 @@ constexpr FieldWord<LmHeadNames> head_words[]{{"dense", field<&LmHeadNames::dens
 std::vector<TransformerNames> read_families() {
   constexpr std::string_view file = "transformers.txt";
   std::vector<TransformerNames> families;
-  for (const auto& [row, value] : word_rows(embedded::model_transformers(), file)) {
+  for (const auto& [row, value] : word_rows(embedded_model_transformers(), file)) {
     TransformerNames names;
     names.family = names.name = row;
     const std::vector<std::string_view> parts = parts_in(value);

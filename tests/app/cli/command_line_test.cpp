@@ -80,6 +80,19 @@ TEST_CASE("bench times each backend on each preset, against the machine's peak a
   }
 }
 
+TEST_CASE("bench names the operator that it times, in full and in short") {
+  const std::vector<std::string> words{"bench", "--preset",  "causal", "--preset", "latent", "--backend",
+                                       "fused", "--threads", "1",      "--repeat", "1"};
+  const std::string table = run_well(words).out;
+  CHECK_CONTAINS(table, "mha ");
+  CHECK_CONTAINS(table, "mla ");
+  std::vector<std::string> as_json = words;
+  as_json.push_back("--json");
+  const nlohmann::json runs = nlohmann::json::parse(run_well(as_json).out).at("runs");
+  CHECK(runs.at(0).at("op") == "multi_head_attention");
+  CHECK(runs.at(1).at("op") == "multi_head_latent_attention");
+}
+
 TEST_CASE("bench compares gl with the peak of what computes it, and not with the processor's") {
   const ProgramResult result = run_well({"bench", "--preset", "hand_made", "--backend", "fused,gl",
                                          "--threads", "1", "--repeat", "2", "--json"});
@@ -124,7 +137,8 @@ TEST_CASE("gl computes with OpenGL 4.3 exactly, and leaves it to fused with 4.2 
 TEST_CASE("a system without EGL or OpenGL computes with fused, and draws nothing, in one sentence each") {
   for (const Words& libraries : {Words{"libEGL.so.1"}, Words{"libOpenGL.so.0", "libGL.so.1"}}) {
     const TemporaryFolder missing, out;
-    for (const std::string& library : libraries) missing.with_file(library, "");  // found first, and no library
+    for (const std::string& library : libraries)
+      missing.with_file(library, "");  // found first, and no library
     ProgramOptions options;
     options.in_child = [&] { setenv("LD_LIBRARY_PATH", missing.file("").c_str(), 1); };
     const ProgramResult run =

@@ -24,10 +24,6 @@ std::unique_ptr<OffscreenContext> context_or_skip() {
   }
 }
 
-std::span<const unsigned char> bytes(std::string_view text) {
-  return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
-}
-
 constexpr std::string_view vertex = "#version 330 core\nvoid main() { gl_Position = vec4(0.0); }\n";
 constexpr std::string_view fragment =
     "#version 330 core\nuniform vec4 tint;\nout vec4 color;\nvoid main() { color = tint; }\n";
@@ -62,12 +58,12 @@ TEST_CASE("objects carry their label") {
 
 TEST_CASE("a shader that does not compile or link is refused in one line with the driver's words") {
   OPEN_OR_SKIP(context, context_or_skip());
-  const gl::Program good("good", bytes(vertex), bytes(fragment));
+  const gl::Program good("good", vertex, fragment);
   CHECK(good.uniform("tint") >= 0);
   CHECK(good.uniform("no such name") == -1);
   const auto refusal = [](std::string_view vertex_text, std::string_view fragment_text) -> std::string {
     try {
-      const gl::Program program("broken", bytes(vertex_text), bytes(fragment_text));
+      const gl::Program program("broken", vertex_text, fragment_text);
     } catch (const Error& error) {
       CHECK(error.status() == ExitStatus::no_display);
       return error.what();

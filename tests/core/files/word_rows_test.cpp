@@ -10,19 +10,15 @@ using namespace headwise;
 
 namespace {
 
-std::span<const unsigned char> bytes_of_table(std::string_view text) {
-  return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
-}
-
 std::string table_refusal(std::string_view text) {
-  return test::refusal_line([&] { word_rows(bytes_of_table(text), "words.txt"); });
+  return test::refusal_line([&] { word_rows(text, "words.txt"); });
 }
 
 }  // namespace
 
 TEST_CASE("a table has a row for each line that is neither empty nor a comment") {
-  const auto rows = word_rows(
-      bytes_of_table("# KEY = VALUE\n\na = b c\nQuery, key: 1 == 2 = x = y # z\nnothing =\nend = e"), "");
+  const auto rows =
+      word_rows("# KEY = VALUE\n\na = b c\nQuery, key: 1 == 2 = x = y # z\nnothing =\nend = e", "");
   REQUIRE(rows.size() == 4);
   CHECK(rows[0].key == "a");
   CHECK(rows[0].value == "b c");
@@ -32,7 +28,7 @@ TEST_CASE("a table has a row for each line that is neither empty nor a comment")
   CHECK(rows[2].value.empty());
   CHECK(rows[3].value == "e");
   CHECK(word_rows({}, "").empty());
-  const auto long_rows = word_rows(bytes_of_table("a = b\n  c\n d\n# no\n  row\ne =\n  f"), "");
+  const auto long_rows = word_rows("a = b\n  c\n d\n# no\n  row\ne =\n  f", "");
   REQUIRE(long_rows.size() == 2);
   CHECK(words_in(long_rows[0].value) == std::vector<std::string_view>{"b", "c", "d"});
   CHECK(long_rows[1].key == "e");
@@ -49,7 +45,7 @@ TEST_CASE("a line that is no row is refused with its number, and so is a key tha
 }
 
 TEST_CASE("a list has the words of all lines but the comments, and a text has parts") {
-  const auto words = word_list(bytes_of_table("# not these\na  b\n\n c\nd"));
+  const auto words = word_list("# not these\na  b\n\n c\nd");
   CHECK(words == std::vector<std::string_view>{"a", "b", "c", "d"});
   CHECK(words_in("").empty());
   CHECK(parts_in("a b |  c\n d | | e") == std::vector<std::string_view>{"a b", "c\n d", "", "e"});

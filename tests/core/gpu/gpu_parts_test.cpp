@@ -20,10 +20,6 @@ using namespace headwise::test;
 
 namespace {
 
-std::span<const unsigned char> bytes(std::string_view text) {
-  return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
-}
-
 // Writes `value` to number `at` of what is bound.
 constexpr std::string_view poke =
     "layout(local_size_x = 1) in;\n"
@@ -260,7 +256,7 @@ TEST_CASE("a pass that is made again uploads nothing that is there") {
 TEST_CASE("a shader that writes beside its numbers is found out") {
   OPEN_OR_SKIP(context, context_or_skip());
   const StorageBuffer buffer("numbers", 10);
-  const ComputeProgram program("poke", {{"TIMES", 3}}, {bytes(poke)});
+  const ComputeProgram program("poke", {{"TIMES", 3}}, {poke});
   program.use();
   // All of the buffer and what lies behind it, as a wrong offset would have it.
   const std::uint32_t first = buffer.bind(3, 0, 20, gpu_limits().offset_alignment);
@@ -280,7 +276,7 @@ TEST_CASE("a shader that writes beside its numbers is found out") {
 TEST_CASE("what is written to a buffer comes after what shaders wrote there before") {
   OPEN_OR_SKIP(context, context_or_skip());
   StorageBuffer buffer("numbers", 10);
-  const ComputeProgram program("poke", {{"TIMES", 1}}, {bytes(poke)});
+  const ComputeProgram program("poke", {{"TIMES", 1}}, {poke});
   program.use();
   program.set("value", 7.0f);
   program.set("at", buffer.bind(3, 0, 10, gpu_limits().offset_alignment) + 2);
@@ -300,7 +296,7 @@ TEST_CASE("what is written to a buffer comes after what shaders wrote there befo
 TEST_CASE("a piece of a buffer begins where the context allows, and says where the numbers are") {
   OPEN_OR_SKIP(context, context_or_skip());
   const StorageBuffer buffer("numbers", 1000);
-  const ComputeProgram program("poke", {{"TIMES", 1}}, {bytes(poke)});
+  const ComputeProgram program("poke", {{"TIMES", 1}}, {poke});
   program.use();
   program.set("value", 7.0f);
   for (const Index number : {0, 1, 63, 64, 65, 999}) {
@@ -316,6 +312,6 @@ TEST_CASE("a piece of a buffer begins where the context allows, and says where t
 
 TEST_CASE("a compute shader that does not compile says so by its name") {
   OPEN_OR_SKIP(context, context_or_skip());
-  CHECK_THROWS_WITH_AS(ComputeProgram("broken", {}, {bytes("void main() { nonsense; }\n")}),
+  CHECK_THROWS_WITH_AS(ComputeProgram("broken", {}, {"void main() { nonsense; }\n"}),
                        doctest::Contains("broken"), Error);
 }

@@ -19,12 +19,8 @@
 namespace headwise::test {
 namespace {
 
-std::vector<ModelType> types_in_text(std::string_view text) {
-  return model_types_in({reinterpret_cast<const unsigned char*>(text.data()), text.size()});
-}
-
 std::string refused_type(std::string_view text) {
-  return test::refusal_line([&] { types_in_text(text); });
+  return test::refusal_line([&] { model_types_in(text); });
 }
 
 ModelRotary read(const std::string& json) {
@@ -64,7 +60,7 @@ TEST_CASE("every model type is found by its name, and has a number only where it
 
 TEST_CASE(
     "a row of a model type says what each of its words means, and begins with what an earlier one says") {
-  const std::vector<ModelType> types = types_in_text(
+  const std::vector<ModelType> types = model_types_in(
       "plain =\n"
       "base = past_in_decoder rotary rope head_dim usual_base=1.5e5 usual_head_dim=64 | depth width\n"
       "same = like base\n"
