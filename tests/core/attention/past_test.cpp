@@ -9,6 +9,7 @@
 #include "core/attention/cell_provenance.h"
 #include "core/attention/heads.h"
 #include "core/attention/reference_backend.h"
+#include "core/attention/reference_parts.h"
 #include "core/attention/score_path.h"
 #include "tests/checks.h"
 #include "tests/core/attention/latent_inputs.h"
@@ -176,6 +177,16 @@ TEST_CASE("only the new tokens of latents are projected, and all of them are exp
   CHECK(t.kv_b->shape() == Shape{{"N", 2}, {"P+S", 7}, {"H·(Dn+Dv)", 24}});
   CHECK(t.k_heads->shape() == Shape{{"N", 2}, {"G", 4}, {"P+S", 7}, {"D", 5}});
   CHECK(t.scores->shape() == Shape{{"N", 2}, {"H", 4}, {"L", 4}, {"P+S", 7}});
+}
+
+TEST_CASE("latents behind a past in blocks of queries have the bits of the whole") {
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
+    const AttentionInputs inputs = behind_latents(causal_latents(layout, 4));
+    const TracePtr whole = reference_forward(inputs);
+    const TracePtr parts = reference_forward_of(inputs, {{Id::output}, {Id::attn_weights}}, 0, 8);
+    CHECK(identical(*parts->tensors.output, *whole->tensors.output));
+    CHECK(identical(*parts->tensors.attn_weights, *whole->tensors.attn_weights));
+  }
 }
 
 TEST_CASE("a latent of the cache says that it was given, and one of this pass stands behind the cache") {
