@@ -29,7 +29,7 @@ struct DrawnTensor {
 // clang-format off
 constexpr auto drawn = std::to_array<DrawnTensor>({
     {Id::query, -1.0}, {Id::key}, {Id::value, 1.0}, {Id::q_a, -1.0}, {Id::compressed_q, -1.0}, {Id::q, -1.0}, {Id::k}, {Id::v, 1.0},
-    {Id::kv_a}, {Id::compressed_kv, 1.0}, {Id::k_rot}, {Id::kv_b, 1.0},
+    {Id::kv_a}, {Id::compressed_kv, 1.0}, {Id::k_rot}, {Id::present_compressed_kv, 1.0}, {Id::present_k_rot}, {Id::kv_b, 1.0},
     {Id::q_heads, -1.0}, {Id::k_heads}, {Id::v_heads, 1.0}, {Id::q_normed, -1.0}, {Id::k_normed},
     {Id::q_rotary, -1.0}, {Id::k_rotary}, {Id::present_key}, {Id::present_value, 1.0},
     {Id::indexer_scores, 0.4}, {Id::q_absorbed, -1.0}, {Id::k_absorbed},
@@ -134,6 +134,7 @@ constexpr std::array known_sizes{
     Id::residual_output,
     Id::layer_norm_output,
     Id::kv_b,
+    Id::present_k_rot,
     Id::k_rot,
     Id::compressed_q,
     Id::q_a,
@@ -151,6 +152,7 @@ constexpr std::array known_sizes{
     Id::k_absorbed,
     Id::q_absorbed,
     Id::compressed_kv,
+    Id::present_compressed_kv,
     Id::present_value,
     Id::present_key,
     Id::k_rotary,

@@ -192,7 +192,7 @@ class ContentBuilder {
         {Id::compressed_q, "norm"}, {Id::compressed_kv, "norm"}, {Id::k_rot, "turn"},
         {Id::q_absorbed, "· W_UK"}, {Id::k_absorbed, "join"}, {Id::head_output, "· W_UV"},
         {Id::q_rotary, "turn"}, {Id::k_rotary, "turn"}, {Id::q_normed, "norm"},
-        {Id::present_key, "append"}, {Id::present_value, "append"}, {Id::k_normed, "norm"}, {Id::concat, "join"}, {Id::gated_concat, "⊙ σ"},   {Id::output, "copy"}};
+        {Id::present_key, "append"}, {Id::present_value, "append"}, {Id::present_compressed_kv, "append"}, {Id::present_k_rot, "append"}, {Id::k_normed, "norm"}, {Id::concat, "join"}, {Id::gated_concat, "⊙ σ"},   {Id::output, "copy"}};
     // clang-format on
     const auto* const sign = std::ranges::find(signs, result, &std::pair<Id, const char*>::first);
     return sign == std::end(signs) ? "" : sign->second;

@@ -201,6 +201,19 @@ bool reads_other_rows(Id queries, const AttentionOptions& options) {
   return queries != Id::q_heads || path_of_keys(options).back() != Id::k_heads;
 }
 
+// Behind a past, what is made of latents is made of those of the present.
+void behind_past_of_latents(StepWords& words, Id result, const AttentionOptions& options) {
+  const bool reads =
+      result == Id::kv_b || result == Id::k_heads || result == Id::k_absorbed || result == Id::latent_output;
+  if (!is_latent(options) || !options.past_length || !reads) return;
+  constexpr std::string_view present = "present_";
+  for (std::string& formula : words.formulas)
+    for (const std::string_view name : {"compressed_kv", "k_rot"})
+      for (std::size_t at = formula.find(name); at != std::string::npos;
+           at = formula.find(name, at + present.size() + name.size()))
+        formula.insert(at, present);
+}
+
 std::string_view head_symbol(Id id) {
   return id == Id::q_heads ? "Q" : id == Id::k_heads ? "K" : tensor_entry(id).name;
 }
@@ -219,6 +232,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
     if (std::optional<StepWords> of_latents = words_of_latents(name, options)) {
       if (!options.rotary_base) without_base(*of_latents);
       if (!facts.latent_bias) without_bias(*of_latents);
+      behind_past_of_latents(*of_latents, result, options);
       return *of_latents;
     }
   }
@@ -243,6 +257,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
       own->sentence += fmt::format(" The row is then made {:.4g} times as long.", options.rotary_factor);
     }
     if (step == Step::project && !facts.projection_bias) without_bias(*own);
+    behind_past_of_latents(*own, result, options);
     return own.value();
   }
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
@@ -289,6 +304,8 @@ std::string step_question(Step step, const AttentionOptions& options) {
     return "what is kept of a key row? one latent, from which its keys and values are made, and k_rot";
   if (is_latent(options) && step == Step::split_heads && has_rotary_embedding(options))
     return "when are the heads split? here; then the last R columns of each q are rotated";
+  if (is_latent(options) && step == Step::past)
+    return "what is not computed again? the latents of earlier tokens, from a cache";
   if (step == Step::split_heads && has_rotary_embedding(options) && options.qk_norm != QkNorm::per_head) {
     return projects(options.op)
                ? "when are the heads split? here; then q and k are rotated by their positions"
@@ -313,9 +330,11 @@ std::optional<StepWords> backward_words(Step step, const StepPicture& picture, c
   const std::string place = fmt::format("{}: grad {}", entry.name, tensor_entry(picture.result).name);
   std::optional<StepWords> words =
       is_latent(facts.options) ? words_of_latents(place, facts.options) : std::nullopt;
-  if (words) return words;
-  words = own_words(place);
+  const bool of_latents = words.has_value();
+  if (!words) words = own_words(place);
   if (!words) return words;
+  behind_past_of_latents(*words, picture.result, facts.options);
+  if (of_latents) return words;
   if (step == Step::scores && picture.left && reads_other_rows(*picture.left, facts.options)) {
     const std::string_view q = head_symbol(*picture.left);
     const std::string_view k = head_symbol(path_of_keys(facts.options).back());

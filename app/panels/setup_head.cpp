@@ -11,6 +11,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/attention/score_path.h"
 #include "core/compare/trace_compare.h"
 #include "core/files/file_paths.h"
 #include "core/lessons/operation_counts.h"
@@ -33,14 +34,16 @@ std::string bytes_text(double bytes) {
 void draw_cache(SetupRows& rows) {
   const Trace& trace = rows.context().trace;
   const TraceTensors& t = trace.tensors;
-  if (is_latent(trace.options) && t.compressed_kv && t.k_rot) {
-    const auto numbers = static_cast<double>(t.compressed_kv->size() + t.k_rot->size());
+  const TensorPtr latents = trace.tensor(latents_of_heads(trace.options));
+  const TensorPtr k_rot = trace.tensor(rotated_keys_of_heads(trace.options));
+  if (is_latent(trace.options) && latents && k_rot) {
+    const auto numbers = static_cast<double>(latents->size() + k_rot->size());
     dim_text(rows.widgets(), fmt::format("KV cache: {} in f16", bytes_text(2.0 * numbers)));
     return named_item(
         rows.widgets(), "setup/cache",
-        fmt::format("What a decoder keeps of this layer: compressed_kv and k_rot of every key, N·S·(C + R) "
+        fmt::format("What a decoder keeps of this layer: compressed_kv and k_rot of every key, N·{}·(C + R) "
                     "= {:.0f} numbers, whatever the number of heads.",
-                    numbers));
+                    trace.options.past_length ? "(P + S)" : "S", numbers));
   }
   if (!t.k_heads || !t.v_heads) return dim_text(rows.widgets(), "no keys to cache");
   const auto numbers = static_cast<double>(t.k_heads->size() + t.v_heads->size());

@@ -203,7 +203,7 @@ void draw_setup_sizes(SetupRows& rows) {
       rows.optional_integer(setup_row("setup/key_length"), in.key_length, std::to_string(in.query_length),
                             {.drag_least = 1, .drag_most = 2048});
   }
-  if (!latent && rows.rare("setup/past_length", in.past_length > 0))
+  if (rows.rare("setup/past_length", in.past_length > 0))
     rows.integer(setup_row("setup/past_length"), in.past_length, {.drag_most = 2048});
 }
 

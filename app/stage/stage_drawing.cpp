@@ -32,9 +32,9 @@ char family(TensorId id) {
                       Id::q_a,      Id::q_a_weight,      Id::q_b_weight,   Id::q_absorbed, Id::q_norm_weight,
                       Id::q_a_bias, Id::q_a_norm_weight, Id::compressed_q, Id::indexer_q};
   constexpr Id of_k[]{
-      Id::k,        Id::k_heads,  Id::k_normed, Id::k_rotary,    Id::k_proj_weight, Id::k_norm_weight,
-      Id::bias_k,   Id::static_k, Id::past_key, Id::present_key, Id::k_rot,         Id::k_absorbed,
-      Id::indexer_k};
+      Id::k,          Id::k_heads,       Id::k_normed, Id::k_rotary,    Id::k_proj_weight, Id::k_norm_weight,
+      Id::bias_k,     Id::static_k,      Id::past_key, Id::present_key, Id::k_rot,         Id::k_absorbed,
+      Id::past_k_rot, Id::present_k_rot, Id::indexer_k};
   constexpr Id of_v[]{Id::v,        Id::v_heads,    Id::v_proj_weight, Id::bias_v,
                       Id::static_v, Id::past_value, Id::present_value};
   const auto is_in = [&](const auto& ids) { return std::ranges::find(ids, id) != std::end(ids); };
@@ -69,6 +69,8 @@ std::string symbol_of(TensorName name, char family) {
       case Id::q_a:
       case Id::compressed_q:
       case Id::k_rot:
+      case Id::past_k_rot:
+      case Id::present_k_rot:
         return "";
       default:
         break;

@@ -292,8 +292,8 @@ void draw_light(const PanelContext& context, const StagePart& map, const TokenCo
         name.id == TensorId::q_rotary || name.id == TensorId::q_absorbed)
       frame(queries.x - room, room, queries);
     if (name.id == TensorId::k || name.id == TensorId::k_heads || name.id == TensorId::k_normed ||
-        name.id == TensorId::k_rotary || name.id == TensorId::present_key ||
-        name.id == TensorId::k_absorbed || name.id == TensorId::compressed_kv)
+        name.id == TensorId::k_rotary || name.id == TensorId::present_key || name.id == TensorId::k_absorbed ||
+        name.id == TensorId::compressed_kv || name.id == TensorId::present_compressed_kv)
       frame(keys.x, room, keys);
   }
 }

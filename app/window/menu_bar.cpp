@@ -227,8 +227,8 @@ std::string sizes_text(const Trace& trace) {
   };
   const TensorPtr& keys = keys_of_scores(trace.tensors, o);
   if (!trace.tensors.q_heads || !keys) return text;
-  const Shape& q = trace.tensors.q_heads->shape();                                              // (N,H,L,D)
-  const Shape& k = trace.tensors.present_key ? trace.tensors.k_heads->shape() : keys->shape();  // (N,G,S′,D)
+  const Shape &q = trace.tensors.q_heads->shape(), &k = keys->shape();  // (N,H,L,D), (N,G,P+S′,D)
+  const Index own_keys = k.size(2) - o.past_length.value_or(0);
   if (q.size(0) != 1) add("N", q.size(0));
   if (projects(o.op)) add("E", o.embed_dim);
   add("H", q.size(1));
@@ -236,7 +236,7 @@ std::string sizes_text(const Trace& trace) {
   add("D", q.size(3));
   if (is_latent(o)) add("C", o.kv_lora_rank.value_or(0));
   add("L", q.size(2));
-  if (k.size(2) != q.size(2)) add("S", k.size(2));
+  if (own_keys != q.size(2)) add("S", own_keys);
   return text;
 }
 

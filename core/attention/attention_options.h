@@ -83,8 +83,8 @@ struct OperatorOptions {
   Index vdim = 128;        // width of value
   Index head_dim = 16;     // D; Dn + R in multi_head_latent_attention, whatever its layout
   Index v_head_dim = 16;   // Dv
-  // P: how many keys of a cache, past_key, come before those of key; null: there is no past. It follows from
-  // the arrays, as everything behind it: positions of queries and of new keys begin at P.
+  // P: how many keys of a cache come before those of key; null: there is no past. It follows from the arrays,
+  // as everything behind it: positions of queries and of new keys begin at P.
   std::optional<Index> past_length;
   // Instead of those of rotary_base: at most D/2 frequencies, radians per position. Not both.
   std::vector<double> rotary_inverse_frequencies;

@@ -8,13 +8,18 @@ Shape AttentionSizes::scores_shape() const {
   return Shape{{"N", batch}, {"H", heads}, {"L", queries}, {key_axis(), all_keys}};
 }
 
+std::optional<Index> given_past_length(const TraceTensors& t) {
+  const TensorPtr& past = t.past_key ? t.past_key : t.past_k_rot;
+  return past ? std::optional(past->shape().size(2)) : std::nullopt;
+}
+
 AttentionSizes attention_sizes(const AttentionInputs& inputs) {
   return attention_sizes(inputs.options, inputs.tensors);
 }
 
 AttentionSizes attention_sizes(const AttentionOptions& options, const TraceTensors& t) {
   AttentionSizes sizes;
-  if (t.past_key) sizes.past = t.past_key->shape().size(2);
+  sizes.past = given_past_length(t).value_or(0);
   if (options.op == Op::scaled_dot_product_attention) {
     const Shape& query = (t.query ? t.query : t.q_heads)->shape();
     const Shape& key = (t.key ? t.key : t.k_heads)->shape();
@@ -61,9 +66,9 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
   if (id == TensorId::q_normed && options.qk_norm == QkNorm::whole) letters = "(N,L,H·D)";
   if (id == TensorId::indexer_wq_b && is_latent(options)) letters = "(Hi·W,Cq)";
   if (id == TensorId::k_normed && options.qk_norm == QkNorm::whole) letters = "(N,S,G·D)";
-  // k and v have no past.
-  const bool rows =
-      id == TensorId::k || id == TensorId::v || id == TensorId::k_heads || id == TensorId::v_heads;
+  // k and v have no past, unless they are made of latents that have it.
+  const bool heads = (id == TensorId::k_heads || id == TensorId::v_heads) && !is_latent(options);
+  const bool rows = heads || id == TensorId::k || id == TensorId::v;
   const auto size_of = [&](std::string_view letter) {
     return letter == "N"         ? s.batch
            : letter == "1"       ? 1
@@ -114,8 +119,7 @@ Shape computed_shape(TensorId id, const AttentionOptions& options, const Attenti
 
 AttentionOptions resolved_options(const AttentionInputs& inputs) {
   AttentionOptions options = inputs.options;
-  options.past_length.reset();
-  if (inputs.tensors.past_key) options.past_length = inputs.tensors.past_key->shape().size(2);
+  options.past_length = given_past_length(inputs.tensors);
   if (options.op != Op::scaled_dot_product_attention) return options;
   const AttentionSizes sizes = attention_sizes(inputs);
   options.embed_dim = options.kdim = options.vdim = sizes.embed_dim;

@@ -1,6 +1,7 @@
 // The axis sizes of one attention (N, L, S …), derived from its options and arrays.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <tuple>
 
@@ -15,7 +16,7 @@ constexpr const char* key_axis_name(bool past, bool appended) {
 struct AttentionSizes {
   Index batch = 0;       // N
   Index queries = 0;     // L
-  Index past = 0;        // P: keys of past_key
+  Index past = 0;        // P: keys of the past
   Index keys = 0;        // P + S, without appended columns: the keys that masks speak of
   Index all_keys = 0;    // S′: including the columns of bias_k and of the zero row
   Index embed_dim = 0;   // E; H·Dv for scaled_dot_product_attention
@@ -60,6 +61,9 @@ inline bool is_key_axis(std::string_view name) {
 inline bool has_past_keys(std::string_view axis) {
   return axis.starts_with("P+S");
 }
+
+// P; nullopt: no past is given. Its tensors must have their axes.
+std::optional<Index> given_past_length(const TraceTensors& tensors);
 
 // query, key and value must be present, with rank 3 (multi_head_attention) or 4
 // (scaled_dot_product_attention; q_heads, k_heads and v_heads, their names in a trace, are accepted instead).

@@ -41,6 +41,15 @@ void BackwardStages::linear_input(TensorId x, const TensorPtr& grad_y, TensorId 
         [&] { return linear_input_gradient(*grad_y, {t(weight).get()}, t(x)->shape()); });
 }
 
+void BackwardStages::back_through_present(TensorId id) {
+  const auto cut = [&](TensorId to, Index first) {
+    stage(to, {g(id)}, [&] { return rows_of_present(*g(id), first, t(to)->shape()); },
+          {static_cast<double>(first)});
+  };
+  cut(*past_before(id), 0);
+  cut(made_of(id, o_), sizes_.past);
+}
+
 void BackwardStages::project_latents() {
   stage(Id::q, {g_.q_heads}, [&] { return merge_heads(*g_.q_heads, nullptr, "H·D"); });
   const bool compressed = o_.q_lora_rank.has_value();
@@ -52,6 +61,8 @@ void BackwardStages::project_latents() {
     linear_parameters(Id::q_a_weight, Id::q_a_bias, g_.q_a, t_.query);
   }
   sizes_.absorbed ? absorbed_latents() : expanded_latents();
+  if (o_.past_length)
+    for (const CachedTensor& cached : cached_tensors(o_.op)) back_through_present(cached.present);
   latent_norm(Id::compressed_kv, Id::kv_a, Id::kv_a_norm_weight, g_.k_rot);
   linear_parameters(Id::kv_a_weight, Id::kv_a_bias, g_.kv_a, t_.key);
 
@@ -76,18 +87,20 @@ void BackwardStages::project_latents() {
 void BackwardStages::expanded_latents() {
   stage(Id::kv_b, {g_.k_heads, g_.v_heads},
         [&] { return expanded_gradient(*g_.k_heads, *g_.v_heads, t_.kv_b->shape()); });
-  stage(Id::k_rot, {g_.k_heads}, [&] { return shared_key_gradient(*g_.k_heads, t_.k_rot->shape()); });
-  linear_parameters(Id::kv_b_weight, {}, g_.kv_b, t_.compressed_kv);
-  linear_input(Id::compressed_kv, g_.kv_b, Id::kv_b_weight);
+  const Id latents = latents_of_heads(o_), k_rot = rotated_keys_of_heads(o_);
+  stage(k_rot, {g_.k_heads}, [&] { return shared_key_gradient(*g_.k_heads, t(k_rot)->shape()); });
+  linear_parameters(Id::kv_b_weight, {}, g_.kv_b, t(latents));
+  linear_input(latents, g_.kv_b, Id::kv_b_weight);
 }
 
 void BackwardStages::absorbed_latents() {
+  const Id latents = latents_of_heads(o_), k_rot = rotated_keys_of_heads(o_);
   stage(
-      Id::k_rot, {g_.k_absorbed}, [&] { return columns_of(*g_.k_absorbed, sizes_.latent, t_.k_rot->shape()); },
+      k_rot, {g_.k_absorbed}, [&] { return columns_of(*g_.k_absorbed, sizes_.latent, t(k_rot)->shape()); },
       stage_choices(sizes_.latent));
-  stage(Id::compressed_kv, {g_.k_absorbed, g_.latent_output, t_.dropped_weights}, [&] {
-    const Shape& shape = t_.compressed_kv->shape();
-    const Shape one_head = as_one_head(*t_.compressed_kv).shape();
+  stage(latents, {g_.k_absorbed, g_.latent_output, t_.dropped_weights}, [&] {
+    const Shape& shape = t(latents)->shape();
+    const Shape one_head = as_one_head(*t(latents)).shape();
     const Tensor of_sum = weighted_sum_values_gradient(*g_.latent_output, *t_.dropped_weights, one_head);
     return add_residual(columns_of(*g_.k_absorbed, 0, shape), of_sum.reshaped(shape));
   });
@@ -102,15 +115,17 @@ void BackwardStages::latent_norm(TensorId normed, TensorId source, TensorId weig
                                  const TensorPtr& grad_rotated) {
   const Norm norm = latent_norm_of(o_);
   const Rotation rotation = rotation_of_keys(o_);
+  const Index first = rotary_first_key(o_);
   std::vector<double> choices = rotation.numbers();
-  choices.push_back(norm.epsilon);
+  choices.insert(choices.end(), {norm.epsilon, static_cast<double>(first)});
   const auto own_columns = [&] { return columns_of(*t(source), 0, t(normed)->shape()); };
   stage(
       source, {g(normed), t(source), t(weight), grad_rotated},
       [&] {
         Tensor gradient = normalised_gradient(*g(normed), own_columns(), t(weight).get(), norm);
         if (!grad_rotated) return gradient;
-        const Tensor others = rotation ? rotary_embedding_gradient(*grad_rotated, rotation, 0) : *grad_rotated;
+        const Tensor others =
+            rotation ? rotary_embedding_gradient(*grad_rotated, rotation, first) : *grad_rotated;
         return side_by_side(gradient, others, t(source)->shape());
       },
       choices);

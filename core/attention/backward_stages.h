@@ -37,6 +37,8 @@ class BackwardStages {
   // Of y = x·Wᵀ + b to W and b.
   void linear_parameters(TensorId weight, std::optional<TensorId> bias, const TensorPtr& grad_y,
                          const TensorPtr& x);
+  // From one of the present to the cache, and to this pass's own rows behind it.
+  void back_through_present(TensorId id);
   // Of y = x·Wᵀ to x, if nothing else reads x.
   void linear_input(TensorId x, const TensorPtr& grad_y, TensorId weight);
 

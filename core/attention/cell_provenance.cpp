@@ -183,7 +183,8 @@ std::string gradient_note(const Trace& trace, const CellProvenance& provenance) 
 
 // Where a row of the present lies: in the cache, or among this pass's own.
 std::string present_note(const Trace& trace, const CellProvenance& provenance) {
-  const Index past = trace.options.past_length.value_or(0), row = provenance.cell.index[2];
+  const std::vector<Index>& index = provenance.cell.index;
+  const Index past = trace.options.past_length.value_or(0), row = index[index.size() - 2];
   return row < past ? fmt::format("Row {} of the cache: it was computed in an earlier pass.", row)
                     : fmt::format("Row {} of this pass, after the {} of the cache.", row - past, past);
 }
@@ -204,6 +205,8 @@ std::string cell_note(const Trace& trace, const CellProvenance& provenance) {
       return rotation_note(provenance);
     case Id::present_key:
     case Id::present_value:
+    case Id::present_compressed_kv:
+    case Id::present_k_rot:
       return present_note(trace, provenance);
     case Id::head_output:
       if (is_absorbed(trace.options)) return "";

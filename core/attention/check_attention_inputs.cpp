@@ -212,11 +212,13 @@ void check_multi_head_latent_attention(const AttentionInputs& inputs) {
   check_latent_options(o, t);
   expect_rank("query", t.query, 3, "(N,L,E)", unbatched);
   expect_rank("key", t.key, 3, "(N,S,kdim)", unbatched);
+  check_past(inputs);
   const AttentionSizes s = attention_sizes(inputs);
+  check_past_shapes(inputs, s);
   expect_shape("query", *t.query, {{"N", s.batch}, {"L", s.queries}, {"E", o.embed_dim}},
                "embed_dim must be the width of query");
   check_batch_of_key(t, s, o.kdim);
-  expect_shape("key", *t.key, {{"N", s.batch}, {"S", s.keys}, {"kdim", o.kdim}},
+  expect_shape("key", *t.key, {{"N", s.batch}, {"S", s.new_keys()}, {"kdim", o.kdim}},
                "kdim must be the width of key");
   Refusals refusals;
   check_latent_parameters(o, t, s, refusals);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/attention/latent_attention.h"
+#include "core/attention/score_path.h"
 
 namespace headwise {
 namespace {
@@ -43,7 +44,8 @@ bool latent_reads(TensorId id) {
 
 void check_latent_options(const AttentionOptions& o, const TraceTensors& tensors) {
   for (const TensorEntry& entry : tensor_entries())
-    if (entry.role != TensorRole::intermediate && !latent_reads(entry.id)) refuse_tensor(tensors, entry);
+    if (entry.role != TensorRole::intermediate && !latent_reads(entry.id) && !is_past(entry.id))
+      refuse_tensor(tensors, entry);
   for (const char* const option : set_options(o, not_latent))
     refuse({option, "multi_head_latent_attention has no such option", "", "", "choose multi_head_attention"});
   for (const auto& [name, size] : {std::pair("kv_lora_rank", o.kv_lora_rank),

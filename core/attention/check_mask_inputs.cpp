@@ -4,9 +4,18 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/input_checks.h"
+#include "core/attention/score_path.h"
 
 namespace headwise {
 namespace {
+
+std::string name_of(TensorId id) {
+  return std::string(tensor_entry(id).name);
+}
+
+const TensorPtr& of(const TraceTensors& tensors, TensorId id) {
+  return tensors.*(tensor_entry(id).member);
+}
 
 // The likely cause of an attn_mask that does not fit.
 std::string attn_mask_cause(Op op, const std::vector<Index>& got, const AttentionSizes& s) {
@@ -88,8 +97,10 @@ void check_valid_lens(const AttentionInputs& inputs, const AttentionSizes& s) {
 void check_nonpad_kv_seqlen(const AttentionInputs& inputs, const AttentionSizes& s) {
   const TensorPtr& lens = inputs.tensors.nonpad_kv_seqlen;
   if (!lens) return;
-  require(!inputs.tensors.past_key, {"nonpad_kv_seqlen", "the place of the queries is given twice",
-                                     "nonpad_kv_seqlen beside past_key", "one or the other", "leave one out"});
+  require(!given_past_length(inputs.tensors),
+          {"nonpad_kv_seqlen", "the place of the queries is given twice",
+           fmt::format("nonpad_kv_seqlen beside {}", name_of(cached_tensors(inputs.options.op)[0].past)),
+           "one or the other", "leave one out"});
   expect_shape("nonpad_kv_seqlen", *lens, {{"N", s.batch}}, "one number for each of the batch");
   const auto numbers = lens->values<std::int64_t>();
   const auto wrong = std::ranges::find_if(numbers, [&](Index len) { return len < 0 || len > s.keys; });
@@ -103,15 +114,30 @@ void check_nonpad_kv_seqlen(const AttentionInputs& inputs, const AttentionSizes&
 
 void check_past(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
-  require(!t.past_key == !t.past_value,
-          {t.past_key ? "past_key" : "past_value", "past_key and past_value come together",
-           t.past_key ? "past_key alone" : "past_value alone", "both or neither",
-           t.past_key ? "give past_value too" : "give past_key too"});
-  if (!t.past_key) return;
-  require(t.past_key->shape().rank() == 4 && t.past_value->shape().rank() == 4,
-          {"past_key", "the number of axes disagrees",
-           t.past_key->shape().sizes_text() + " and " + t.past_value->shape().sizes_text(),
-           "(N,G,P,D) and (N,G,P,Dv)", "a cache is kept by heads"});
+  const auto [keys, values] = cached_tensors(inputs.options.op);
+  const std::string first = name_of(keys.past), second = name_of(values.past);
+  const std::string first_shape(tensor_entry(keys.past).shape), second_shape(tensor_entry(values.past).shape);
+  for (const CachedTensor& other : cached_by_any) {
+    const TensorPtr& tensor = of(t, other.past);
+    require(!tensor || other.past == keys.past || other.past == values.past,
+            {name_of(other.past), "this operator's cache keeps other tensors",
+             tensor ? tensor->shape().sizes_text() : "",
+             fmt::format("{} {} and {} {}", first, first_shape, second, second_shape),
+             is_latent(inputs.options) ? "give those, or choose multi_head_attention"
+                                       : "give those, or choose multi_head_latent_attention"});
+  }
+  const TensorPtr &key = of(t, keys.past), &value = of(t, values.past);
+  require(!key == !value,
+          {key ? first : second, fmt::format("{} and {} come together", first, second),
+           (key ? first : second) + " alone", "both or neither", "give " + (key ? second : first) + " too"});
+  if (!key) return;
+  const auto axes = [](const std::string& letters) { return std::ranges::count(letters, ',') + 1; };
+  require(key->shape().rank() == axes(first_shape) && value->shape().rank() == axes(second_shape),
+          {first, "the number of axes disagrees",
+           key->shape().sizes_text() + " and " + value->shape().sizes_text(),
+           first_shape + " and " + second_shape,
+           is_latent(inputs.options) ? "latents have no heads, and one rotated key is for all of them"
+                                     : "a cache is kept by heads"});
   require(
       !t.static_k && !t.static_v,
       {"past_key", "a past comes before projected keys and values, and static_k and static_v replace those",
@@ -119,11 +145,13 @@ void check_past(const AttentionInputs& inputs) {
 }
 
 void check_past_shapes(const AttentionInputs& inputs, const AttentionSizes& s) {
-  const TraceTensors& t = inputs.tensors;
-  if (!t.past_key) return;
-  const char* const remedy = "the cache has the batch, the key/value heads and the widths of this pass";
-  expect_shape("past_key", *t.past_key, computed_shape(TensorId::past_key, inputs.options, s), remedy);
-  expect_shape("past_value", *t.past_value, computed_shape(TensorId::past_value, inputs.options, s), remedy);
+  if (!given_past_length(inputs.tensors)) return;
+  const char* const remedy = is_latent(inputs.options)
+                                 ? "the cache has the batch, kv_lora_rank and qk_rope_head_dim of this pass"
+                                 : "the cache has the batch, the key/value heads and the widths of this pass";
+  for (const CachedTensor& cached : cached_tensors(inputs.options.op))
+    expect_shape(tensor_entry(cached.past).name.data(), *of(inputs.tensors, cached.past),
+                 computed_shape(cached.past, inputs.options, s), remedy);
 }
 
 void check_masks(const AttentionInputs& inputs, const AttentionSizes& sizes, Refusals& refusals) {

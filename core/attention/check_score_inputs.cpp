@@ -7,6 +7,7 @@
 #include "core/attention/input_checks.h"
 #include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/score_path.h"
 #include "core/attention/trace_warnings.h"
 
 namespace headwise {
@@ -132,15 +133,18 @@ void check_indexer(const AttentionInputs& inputs, const AttentionSizes& s) {
   if (!indexer) return;
   const std::string wrong = indexer_problem(inputs.options);
   require(wrong.empty(), {"mask.indexer", wrong, "", "", ""});
-  const char* const unplaced = t.past_key                     ? "past_key"
+  const bool past = given_past_length(t).has_value();
+  const char* const unplaced = past ? tensor_entry(cached_tensors(inputs.options.op)[0].past).name.data()
                                : t.static_k                   ? "static_k"
                                : t.bias_k                     ? "bias_k"
                                : inputs.options.add_zero_attn ? "add_zero_attn"
                                                               : nullptr;
-  require(!unplaced, {"mask.indexer",
-                      "the indexer has keys of its own, and none for the keys of a past, static_k "
-                      "or appended rows",
-                      unplaced ? unplaced : "", "keys that are projected", "leave one out"});
+  require(!unplaced,
+          {"mask.indexer",
+           "the indexer has keys of its own, and none for the keys of a past, static_k "
+           "or appended rows",
+           unplaced ? unplaced : "", "keys that are projected",
+           past ? "leave one out, or give the earlier tokens again as query and key" : "leave one out"});
   const auto check = [&](const char* name, const TensorPtr& tensor, bool needed, const Shape& expected) {
     require(tensor || !needed, {name, sdpa ? "the input is missing" : "the parameter is missing", "",
                                 letters_and_sizes(expected), "give it, or set mask.indexer to null"});

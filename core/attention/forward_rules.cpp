@@ -28,7 +28,7 @@ class Declaration : RuleBuilder {
       case Id::kv_a:
         return add_linear(Id::key, Id::kv_a_weight, Id::kv_a_bias);
       case Id::kv_b:
-        return add_linear(Id::compressed_kv, Id::kv_b_weight, {});
+        return add_linear(latents_of_heads(trace_.options), Id::kv_b_weight, {});
       case Id::k_rot:
       case Id::q_absorbed:
       case Id::k_absorbed:
@@ -65,9 +65,10 @@ class Declaration : RuleBuilder {
       case Id::k_rotary:
         return declare_rotary(made_of(rule_.result.id, trace_.options));
       case Id::present_key:
-        return declare_present(Id::past_key);
       case Id::present_value:
-        return declare_present(Id::past_value);
+      case Id::present_compressed_kv:
+      case Id::present_k_rot:
+        return declare_present(*past_before(rule_.result.id));
       case Id::scores:
         return declare_scores();
       case Id::scaled_scores:
@@ -180,14 +181,14 @@ class Declaration : RuleBuilder {
 
   // Rows [0,P) are the past's, those from P on this pass's.
   void declare_present(Id past) {
-    using namespace in_heads;
     const Index before = sizes_.past;
+    const int row = static_cast<int>(rule_.sizes.size()) - 2;
     rule_.combine = Combine::copy;
     if (before > 0) add({same_cell(past)}, {}, {{row, {0, before}}});
     if (sizes_.key_rows() == 0) return;
-    add({operand(made_of(rule_.result.id, trace_.options),
-                 {axis_of(n), axis_of(h), axis_of(row, -before), axis_of(column)})},
-        {}, {{row, {before, sizes_.all_keys}}});
+    Operand own = same_cell(made_of(rule_.result.id, trace_.options));
+    own.axes[static_cast<std::size_t>(row)] = axis_of(row, -before);
+    add({std::move(own)}, {}, {{row, {before, sizes_.all_keys}}});
   }
 
   // 'nhld,ngsd->nhls', g = h / (H/G)

@@ -67,6 +67,7 @@ std::optional<Id> missing_intermediate(const Trace& trace) {
   };
   if (!is_latent(trace.options)) return missing(passed_by_heads);
   std::vector<Id> ids(passed_by_latents.begin(), passed_by_latents.end());
+  ids.insert(ids.end(), {latents_of_heads(trace.options), rotated_keys_of_heads(trace.options)});
   if (trace.options.q_lora_rank) ids.insert(ids.end(), {Id::q_a, Id::compressed_q});
   ids.push_back(is_absorbed(trace.options) ? Id::latent_output : Id::kv_b);
   return missing(ids);

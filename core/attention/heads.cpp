@@ -112,10 +112,15 @@ Tensor head_gain_gradient(const Tensor& grad_concat, const Tensor& head_output, 
 
 namespace {
 
-// Copies `count` rows of each head from row `from` of x to row `to` of out.
+Index length_of(const Shape& shape) {
+  return shape.size(shape.rank() - 2);
+}
+
+// Copies `count` rows of each head, or batch entry, from row `from` of x to row `to` of out.
 void copy_rows(const Tensor& x, Index from, Tensor& out, Index to, Index count) {
+  const Index slices = x.shape().size(0) * (x.shape().rank() == 4 ? x.shape().size(1) : 1);
   dispatch_float(x.dtype(), [&]<class T>() {
-    for (Index slice = 0; slice < x.shape().size(0) * x.shape().size(1); ++slice)
+    for (Index slice = 0; slice < slices; ++slice)
       matrix<T>(out, slice).middleRows(to, count) = matrix<T>(x, slice).middleRows(from, count);
   });
 }
@@ -123,9 +128,9 @@ void copy_rows(const Tensor& x, Index from, Tensor& out, Index to, Index count) 
 }  // namespace
 
 Tensor with_past(const Tensor& past, const Tensor& rows, const char* axis) {
-  const Index before = past.shape().size(2), length = rows.shape().size(2);
+  const Index before = length_of(past.shape()), length = length_of(rows.shape());
   std::vector<Axis> axes = rows.shape().axes();
-  axes[2] = {axis, before + length};
+  axes[axes.size() - 2] = {axis, before + length};
   Tensor present = Tensor::unwritten(Shape(std::move(axes)), rows.dtype());
   copy_rows(past, 0, present, 0, before);
   copy_rows(rows, 0, present, before, length);
@@ -134,7 +139,7 @@ Tensor with_past(const Tensor& past, const Tensor& rows, const char* axis) {
 
 Tensor rows_of_present(const Tensor& present, Index first, const Shape& shape) {
   Tensor rows = Tensor::unwritten(shape, present.dtype());
-  copy_rows(present, first, rows, 0, shape.size(2));
+  copy_rows(present, first, rows, 0, length_of(shape));
   return rows;
 }
 

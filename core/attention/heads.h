@@ -47,9 +47,10 @@ Tensor merge_heads_gradient(const Tensor& grad_concat, const Tensor* gain, const
 Tensor head_gain_gradient(const Tensor& grad_concat, const Tensor& head_output, const Shape& gain);
 
 // A cache (transformers' past_key_values; ONNX Attention 23): the rows of earlier tokens before those of this
-// pass. (N,G,P,W), (N,G,T,W) → (N,G,P+T,W), whose third axis is named `axis`. f32 or f64.
+// pass. (N,G,P,W), (N,G,T,W) → (N,G,P+T,W), or of latents (N,P,W), (N,T,W) → (N,P+T,W); the last axis but one
+// is named `axis`. f32 or f64.
 Tensor with_past(const Tensor& past, const Tensor& rows, const char* axis);
-// Back: rows [first, first + the length of `shape`) of each head, in that shape.
+// Back: rows [first, first + the length of `shape`) of each head or batch entry, in that shape.
 Tensor rows_of_present(const Tensor& present, Index first, const Shape& shape);
 
 // The output projection as a sum over heads. Head h owns Dv adjacent columns of concat and of W_O, so that

@@ -11,7 +11,7 @@ namespace headwise {
 // Checks the given masks and lengths against the sizes; their types have already been checked.
 void check_masks(const AttentionInputs& inputs, const AttentionSizes& sizes, Refusals& refusals);
 
-// The past in the heads of k and v, and nothing that stands for keys that are not projected.
+// The past that the operator's cache keeps, and nothing that stands for keys that are not projected.
 void check_past(const AttentionInputs& inputs);
 void check_past_shapes(const AttentionInputs& inputs, const AttentionSizes& sizes);
 

@@ -53,8 +53,7 @@ class LatentRules : RuleBuilder {
     for (Index head = 0; head < sizes_.heads; ++head)
       add({operand(Id::kv_b, {axis_of(n), axis_of(row), axis_of(column, first_row_of(head))})}, {},
           {{h, {head, head + 1}}, {column, {0, sizes_.nope}}});
-    add({operand(Id::k_rot, {axis_of(n), axis_fixed(0), axis_of(row), axis_of(column, -sizes_.nope)})}, {},
-        {{column, {sizes_.nope, sizes_.head_dim}}});
+    add_rotated_key(sizes_.nope, sizes_.head_dim);
   }
 
   void declare_expanded_values() {
@@ -78,17 +77,24 @@ class LatentRules : RuleBuilder {
 
   void declare_absorbed_keys() {
     using namespace in_heads;
-    add({operand(Id::compressed_kv, {axis_of(n), axis_of(row), axis_of(column)})}, {},
+    add({operand(latents_of_heads(trace_.options), {axis_of(n), axis_of(row), axis_of(column)})}, {},
         {{column, {0, sizes_.latent}}});
-    add({operand(Id::k_rot, {axis_of(n), axis_fixed(0), axis_of(row), axis_of(column, -sizes_.latent)})}, {},
-        {{column, {sizes_.latent, sizes_.score_width()}}});
+    add_rotated_key(sizes_.latent, sizes_.score_width());
+  }
+
+  // Columns [begin, end) of a key: the part that is the same in all heads.
+  void add_rotated_key(Index begin, Index end) {
+    using namespace in_heads;
+    add({operand(rotated_keys_of_heads(trace_.options),
+                 {axis_of(n), axis_fixed(0), axis_of(row), axis_of(column, -begin)})},
+        {}, {{column, {begin, end}}});
   }
 
   // 'nhls,nsc->nhlc'
   void declare_latent_output() {
     using namespace in_heads;
     add({operand(Id::dropped_weights, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
-         operand(Id::compressed_kv, {axis_of(n), axis_of(summed), axis_of(column)})},
+         operand(latents_of_heads(trace_.options), {axis_of(n), axis_of(summed), axis_of(column)})},
         {{"s", sizes_.all_keys}});
   }
 };

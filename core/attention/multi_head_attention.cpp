@@ -272,16 +272,16 @@ void rotate_by_position(ForwardPass& pass) {
 
 // present_key = [past_key; k], present_value = [past_value; v]: the past is in front, as a cache keeps it,
 // already normalised and rotated.                                            (N,G,S′,D), (N,G,S′,Dv)
+// Of latents present_compressed_kv and present_k_rot likewise.               (N,S′,C), (N,1,S′,R)
 void append_to_past(ForwardPass& pass) {
-  const TraceTensors& t = pass.tensors;
-  const auto append = [&](Id id, const TensorPtr& past) {
-    if (pass.stages.keeps(id)) return;
-    const TensorPtr& rows = source_of(pass, id);
-    if (!pass.options.past_length) return pass.stages.none(id, rows);
-    pass.stages.run(id, {past, rows}, [&] { return with_past(*past, *rows, pass.sizes.key_axis()); });
-  };
-  append(Id::present_key, t.past_key);
-  append(Id::present_value, t.past_value);
+  for (const auto& [past_id, id] : cached_tensors(pass.options.op)) {
+    if (pass.stages.keeps(id)) continue;
+    const TensorPtr &past = pass.tensors.*(tensor_entry(past_id).member), &rows = source_of(pass, id);
+    if (pass.options.past_length)
+      pass.stages.run(id, {past, rows}, [&] { return with_past(*past, *rows, pass.sizes.key_axis()); });
+    else
+      pass.stages.none(id, rows);
+  }
 }
 
 void scaled_dot_product_attention(ForwardPass& pass) {

@@ -60,17 +60,23 @@ struct LatentStages {
     // kv_a = key·W_DKVᵀ + b                                          (N,S,kdim) → (N,S,C+R)
     // compressed_kv = RMSNorm(kv_a[…, :C]) ⊙ weight                  (N,S,C)
     // k_rot = kv_a[…, C:], turned by its position                    (N,1,S,R)
+    // and both behind the past, which is a cache of them             (N,S′,C), (N,1,S′,R)
     linear(Id::kv_a, t.key, t.kv_a_weight, t.kv_a_bias);
     normalise(Id::compressed_kv, t.kv_a, t.kv_a_norm_weight);
     const Rotation rotation = rotation_of_keys(options);
+    const Index first = rotary_first_key(options);
     pass.stages.run(
         Id::k_rot, {t.kv_a},
         [&] {
           Tensor columns = columns_of(*t.kv_a, s.latent, shape(Id::k_rot));
-          return rotation ? rotary_embedding(columns, rotation, 0) : columns;
+          return rotation ? rotary_embedding(columns, rotation, first) : columns;
         },
-        rotary_choices(rotation, 0));
+        rotary_choices(rotation, first));
+    append_to_past(pass);
   }
+
+  const TensorPtr& cached() const { return t.*(tensor_entry(latents_of_heads(options)).member); }
+  const TensorPtr& cached_rotated() const { return t.*(tensor_entry(rotated_keys_of_heads(options)).member); }
 
   void split_queries() const {
     // Head h takes columns [h·D, (h+1)·D); its last R columns are turned by the query's position.
@@ -85,13 +91,14 @@ struct LatentStages {
   }
 
   void expand() const {
-    // kv_b = compressed_kv·W_UKVᵀ                                    (N,S,H·(Dn+Dv))
-    // k_heads = [of kv_b the head's first Dn columns ; k_rot]        (N,H,S,D)
-    // v_heads = of kv_b the head's other Dv columns                  (N,H,S,Dv)
-    linear(Id::kv_b, t.compressed_kv, t.kv_b_weight, nullptr);
+    // kv_b = latents·W_UKVᵀ                                          (N,S′,H·(Dn+Dv))
+    // k_heads = [of kv_b the head's first Dn columns ; k_rot]        (N,H,S′,D)
+    // v_heads = of kv_b the head's other Dv columns                  (N,H,S′,Dv)
+    linear(Id::kv_b, cached(), t.kv_b_weight, nullptr);
+    const TensorPtr& k_rot = cached_rotated();
     pass.stages.run(
-        Id::k_heads, {t.kv_b, t.k_rot},
-        [&] { return expanded_keys(*t.kv_b, *t.k_rot, shape(Id::k_heads), s.v_head_dim); },
+        Id::k_heads, {t.kv_b, k_rot},
+        [&] { return expanded_keys(*t.kv_b, *k_rot, shape(Id::k_heads), s.v_head_dim); },
         stage_choices(s.heads, s.nope, s.v_head_dim));
     pass.stages.run(
         Id::v_heads, {t.kv_b}, [&] { return expanded_values(*t.kv_b, shape(Id::v_heads)); },
@@ -102,14 +109,15 @@ struct LatentStages {
 
   void absorb() const {
     // q_absorbed = [q·W_UK of the head ; q turned]                   (N,H,L,C+R)
-    // k_absorbed = [compressed_kv ; k_rot], one for all heads        (N,1,S,C+R)
-    for (const Id id : {Id::kv_b, Id::k_heads, Id::v_heads}) pass.stages.none(id, t.compressed_kv);
+    // k_absorbed = [latents ; k_rot], one for all heads              (N,1,S′,C+R)
+    const TensorPtr &latents = cached(), &k_rot = cached_rotated();
+    for (const Id id : {Id::kv_b, Id::k_heads, Id::v_heads}) pass.stages.none(id, latents);
     const TensorPtr& q = t.q_rotary ? t.q_rotary : t.q_heads;
     pass.stages.run(
         Id::q_absorbed, {q, t.kv_b_weight}, [&] { return absorbed_queries(*q, *t.kv_b_weight, s); },
         stage_choices(s.nope, s.v_head_dim));
-    pass.stages.run(Id::k_absorbed, {t.compressed_kv, t.k_rot},
-                    [&] { return side_by_side(*t.compressed_kv, *t.k_rot, shape(Id::k_absorbed)); });
+    pass.stages.run(Id::k_absorbed, {latents, k_rot},
+                    [&] { return side_by_side(*latents, *k_rot, shape(Id::k_absorbed)); });
   }
 };
 

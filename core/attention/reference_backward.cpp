@@ -244,7 +244,7 @@ class Backward : BackwardStages {
             return absorbed_queries_gradient(*g_.q_absorbed, *t_.kv_b_weight, t(source)->shape(), sizes_);
           },
           stage_choices(sizes_.nope, sizes_.v_head_dim));
-    if (id == Id::present_key || id == Id::present_value) return back_through_present(id, source);
+    if (past_before(id)) return back_through_present(id);
     const bool of_queries = id == Id::q_rotary || id == Id::q_normed;
     const TensorPtr &gradient = g(id), &x = t(source);
     if (id == Id::q_rotary || id == Id::k_rotary) {
@@ -268,16 +268,6 @@ class Backward : BackwardStages {
       stage(
           weight_id, {gradient, x},
           [&] { return norm_weight_gradient(*gradient, *x, weight->shape(), norm); }, choices);
-  }
-
-  // To the cache, and to this pass's own rows behind it.
-  void back_through_present(TensorId id, TensorId source) {
-    const auto cut = [&](TensorId to, Index first) {
-      stage(to, {g(id)}, [&] { return rows_of_present(*g(id), first, t(to)->shape()); },
-            {static_cast<double>(first)});
-    };
-    cut(id == Id::present_key ? Id::past_key : Id::past_value, 0);
-    cut(source, sizes_.past);
   }
 
   // (N,S,…): without the appended ones

@@ -366,7 +366,7 @@ Index needed_maps(const std::vector<TensorName>& needed) {
 
 bool needs_only_inputs(const std::vector<TensorName>& needed) {
   return !needed.empty() && std::ranges::all_of(needed, [](TensorName name) {
-    const bool input = name.id <= Id::past_value;
+    const bool input = name.id <= Id::past_k_rot;
     return !name.gradient && (input || tensor_entry(name.id).role == TensorRole::mask);
   });
 }

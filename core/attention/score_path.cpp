@@ -55,7 +55,7 @@ std::vector<Id> path_of_keys(const AttentionOptions& options) {
 }
 
 std::vector<Id> path_of_values(const AttentionOptions& options) {
-  if (is_latent(options)) return {is_absorbed(options) ? Id::compressed_kv : Id::v_heads};
+  if (is_latent(options)) return {is_absorbed(options) ? latents_of_heads(options) : Id::v_heads};
   std::vector<Id> ids{Id::v_heads};
   if (projects(options.op)) ids.insert(ids.begin(), Id::v);
   if (options.past_length) ids.push_back(Id::present_value);
@@ -63,9 +63,33 @@ std::vector<Id> path_of_values(const AttentionOptions& options) {
 }
 
 Id made_of(Id id, const AttentionOptions& options) {
+  if (id == Id::present_compressed_kv) return Id::compressed_kv;
+  if (id == Id::present_k_rot) return Id::k_rot;
   for (const std::vector<Id>& ids : {path_of_queries(options), path_of_keys(options), path_of_values(options)})
     if (const auto at = std::ranges::find(ids, id); at != ids.end() && at != ids.begin()) return *(at - 1);
   return id;
+}
+
+std::array<CachedTensor, 2> cached_tensors(Op op) {
+  const std::size_t first = is_latent(op) ? 2 : 0;
+  return {cached_by_any[first], cached_by_any[first + 1]};
+}
+
+std::optional<Id> past_before(Id id) {
+  const auto* const found = std::ranges::find(cached_by_any, id, &CachedTensor::present);
+  return found == cached_by_any.end() ? std::nullopt : std::optional(found->past);
+}
+
+bool is_past(Id id) {
+  return std::ranges::find(cached_by_any, id, &CachedTensor::past) != cached_by_any.end();
+}
+
+Id latents_of_heads(const AttentionOptions& options) {
+  return options.past_length ? Id::present_compressed_kv : Id::compressed_kv;
+}
+
+Id rotated_keys_of_heads(const AttentionOptions& options) {
+  return options.past_length ? Id::present_k_rot : Id::k_rot;
 }
 
 const TensorPtr& queries_of_scores(const TraceTensors& t, const AttentionOptions& options) {
@@ -80,7 +104,8 @@ const TensorPtr& keys_of_scores(const TraceTensors& t, const AttentionOptions& o
 
 const TensorPtr& values_of_sum(const TraceTensors& t) {
   if (t.present_value) return t.present_value;
-  return t.v_heads ? t.v_heads : t.compressed_kv;
+  if (t.v_heads) return t.v_heads;
+  return t.present_compressed_kv ? t.present_compressed_kv : t.compressed_kv;
 }
 
 Id sum_of_values(const AttentionOptions& options) {

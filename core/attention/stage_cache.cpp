@@ -42,13 +42,14 @@ std::map<TensorId, StageCost> costs_by_stage(const std::vector<std::pair<Id, dou
 std::map<TensorId, StageCost> latent_stage_costs(const AttentionOptions& options, const AttentionSizes& s,
                                                  bool masked, bool backward) {
   const double queries = number(s.batch) * number(s.queries), keys = number(s.batch) * number(s.keys);
+  const double own_keys = number(s.batch) * number(s.new_keys());
   const double scores = queries * number(s.heads) * number(s.all_keys);
   const double q_width = number(s.heads) * number(s.head_dim), compressed = number(s.latent) + number(s.rope);
   const double kv_width = number(s.heads) * (number(s.nope) + number(s.v_head_dim));
   const double out_width = number(s.heads) * number(s.v_head_dim), embed_dim = number(s.embed_dim);
   const double q_depth = s.query_latent > 0 ? number(s.query_latent) : embed_dim;
   const double q_a = queries * embed_dim * number(s.query_latent), q = queries * q_depth * q_width,
-               kv_a = keys * number(options.kdim) * compressed, joining = queries * out_width * embed_dim,
+               kv_a = own_keys * number(options.kdim) * compressed, joining = queries * out_width * embed_dim,
                expanding =
                    (s.absorbed ? queries : keys) * number(s.latent) * kv_width / (s.absorbed ? 2.0 : 1.0);
   const double multiplying = scores * (number(s.score_width()) + copy),
@@ -79,7 +80,7 @@ std::map<TensorId, StageCost> latent_stage_costs(const AttentionOptions& options
                          {queries_of, multiplying},
                          {keys_of, multiplying},
                          {Id::kv_b_weight, expanding},
-                         {Id::compressed_kv, s.absorbed ? adding : expanding},
+                         {latents_of_heads(options), s.absorbed ? adding : expanding},
                          {q_weight, q},
                          {Id::q_a_weight, q_a},
                          {Id::kv_a_weight, kv_a},
@@ -231,14 +232,27 @@ bool have_same(const TraceTensors& a, const TraceTensors& b,
 bool have_same_projection_parameters(const Trace& before, const AttentionInputs& inputs) {
   return before.options.op == inputs.options.op && before.dtype == inputs.dtype &&
          attention_sizes(before.options, before.tensors) == attention_sizes(inputs) &&
-         have_same(before.tensors, inputs.tensors,
-                   {&TraceTensors::past_key, &TraceTensors::past_value, &TraceTensors::in_proj_weight,
-                    &TraceTensors::q_proj_weight, &TraceTensors::k_proj_weight, &TraceTensors::v_proj_weight,
-                    &TraceTensors::in_proj_bias, &TraceTensors::bias_k, &TraceTensors::bias_v,
-                    &TraceTensors::static_k, &TraceTensors::static_v, &TraceTensors::q_a_weight,
-                    &TraceTensors::q_a_bias, &TraceTensors::q_a_norm_weight, &TraceTensors::q_b_weight,
-                    &TraceTensors::kv_a_weight, &TraceTensors::kv_a_bias, &TraceTensors::kv_a_norm_weight,
-                    &TraceTensors::kv_b_weight});
+         have_same(before.tensors, inputs.tensors, {&TraceTensors::past_key,
+                                                    &TraceTensors::past_value,
+                                                    &TraceTensors::past_compressed_kv,
+                                                    &TraceTensors::past_k_rot,
+                                                    &TraceTensors::in_proj_weight,
+                                                    &TraceTensors::q_proj_weight,
+                                                    &TraceTensors::k_proj_weight,
+                                                    &TraceTensors::v_proj_weight,
+                                                    &TraceTensors::in_proj_bias,
+                                                    &TraceTensors::bias_k,
+                                                    &TraceTensors::bias_v,
+                                                    &TraceTensors::static_k,
+                                                    &TraceTensors::static_v,
+                                                    &TraceTensors::q_a_weight,
+                                                    &TraceTensors::q_a_bias,
+                                                    &TraceTensors::q_a_norm_weight,
+                                                    &TraceTensors::q_b_weight,
+                                                    &TraceTensors::kv_a_weight,
+                                                    &TraceTensors::kv_a_bias,
+                                                    &TraceTensors::kv_a_norm_weight,
+                                                    &TraceTensors::kv_b_weight});
 }
 
 bool have_same_projections(const Trace& before, const AttentionInputs& inputs) {

@@ -140,11 +140,13 @@ void add_latents(const Trace& trace, Pictures& pictures) {
   pictures.product_transposed(Id::kv_a, key, Id::kv_a_weight);
   pictures.map(Id::compressed_kv, Id::kv_a);
   pictures.map(Id::k_rot, Id::kv_a);
-  pictures.product_transposed(Id::kv_b, Id::compressed_kv, Id::kv_b_weight);
+  if (!trace.options.past_length) pictures.product_transposed(Id::kv_b, Id::compressed_kv, Id::kv_b_weight);
 }
 
-// From q and the latents to the factors of the scores.
-void split_latents(Pictures& pictures) {
+// From q and the latents to the factors of the scores. Behind a past, the latents are expanded here.
+void split_latents(const Trace& trace, Pictures& pictures) {
+  if (trace.options.past_length)
+    pictures.product_transposed(Id::kv_b, latents_of_heads(trace.options), Id::kv_b_weight);
   pictures.map(Id::q_heads, Id::q);
   pictures.map(Id::k_heads, Id::kv_b);
   pictures.map(Id::v_heads, Id::kv_b);
@@ -211,7 +213,9 @@ std::vector<Step> shown_steps(const AttentionOptions& options) {
   for (const StepEntry& entry : step_table) {
     if (entry.step == Step::split_heads && options.qk_norm == QkNorm::whole) steps.push_back(Step::normalise);
     if (entry.step == Step::output && options.output_gate) steps.push_back(Step::gate);
-    if (entry.step == Step::scores && options.past_length) steps.push_back(Step::past);
+    // Of latents before the heads that are made of them.
+    if (entry.step == (is_latent(options) ? Step::split_heads : Step::scores) && options.past_length)
+      steps.push_back(Step::past);
     if (entry.step == Step::mask && options.indexer) steps.push_back(Step::choose);
     if (entry.step < Step::normalise) steps.push_back(entry.step);
     if (entry.step == Step::split_heads && options.qk_norm && options.qk_norm != QkNorm::whole)
@@ -241,9 +245,9 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       break;
     case Step::split_heads:
       if (is_latent(trace.options)) {
-        split_latents(pictures);
+        split_latents(trace, pictures);
         pictures.map(Id::q_absorbed, made_of(Id::q_absorbed, trace.options));
-        pictures.map(Id::k_absorbed, Id::compressed_kv);
+        pictures.map(Id::k_absorbed, latents_of_heads(trace.options));
         break;
       }
       if (projects(trace.options.op)) {
@@ -257,7 +261,8 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       break;
     case Step::past:
       if (!trace.options.past_length) break;
-      add_made(trace, pictures, {Id::present_key, Id::present_value});
+      for (const CachedTensor& cached : cached_tensors(trace.options.op))
+        add_made(trace, pictures, {cached.present});
       break;
     case Step::choose:
       pictures.product_transposed(Id::indexer_scores, Id::indexer_q, Id::indexer_k);
@@ -285,11 +290,12 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       if (trace.options.dropout > 0) pictures.map(Id::dropped_weights, Id::attn_weights);
       break;
     case Step::weighted_sum:
-      if (is_absorbed(trace.options)) pictures.map(Id::latent_output, weights_of(trace), Id::compressed_kv);
-      if (is_absorbed(trace.options))
+      if (is_absorbed(trace.options)) {
+        pictures.map(Id::latent_output, weights_of(trace), latents_of_heads(trace.options));
         pictures.map(Id::head_output, Id::latent_output);
-      else
+      } else {
         pictures.map(Id::head_output, weights_of(trace), path_of_values(trace.options).back());
+      }
       break;
     case Step::concat:
       pictures.map(Id::concat, Id::head_output);
@@ -315,8 +321,10 @@ Step step_of(TensorId id, const AttentionOptions& options) {
     case Id::q: case Id::k: case Id::v:
     case Id::q_a_weight: case Id::q_a_bias: case Id::q_a_norm_weight: case Id::q_b_weight: case Id::kv_a_weight:
     case Id::kv_a_bias: case Id::kv_a_norm_weight: case Id::kv_b_weight:
-    case Id::q_a: case Id::compressed_q: case Id::kv_a: case Id::compressed_kv: case Id::k_rot: case Id::kv_b:
+    case Id::q_a: case Id::compressed_q: case Id::kv_a: case Id::compressed_kv: case Id::k_rot:
       return Step::project;
+    case Id::kv_b:
+      return options.past_length ? Step::split_heads : Step::project;
     case Id::q_heads: case Id::k_heads: case Id::v_heads: case Id::q_absorbed: case Id::k_absorbed:
       return Step::split_heads;
     case Id::q_rotary: case Id::k_rotary:
@@ -324,6 +332,7 @@ Step step_of(TensorId id, const AttentionOptions& options) {
     case Id::q_norm_weight: case Id::k_norm_weight: case Id::q_normed: case Id::k_normed:
       return Step::normalise;
     case Id::past_key: case Id::past_value: case Id::present_key: case Id::present_value:
+    case Id::past_compressed_kv: case Id::past_k_rot: case Id::present_compressed_kv: case Id::present_k_rot:
       return Step::past;
     case Id::scores:
       return Step::scores;

@@ -21,6 +21,9 @@ struct TraceTensors {
   TensorPtr value;       // (N,S,vdim)
   TensorPtr past_key;    // (N,G,P,D)    as they lie in a cache, before the new keys; null: no past
   TensorPtr past_value;  // (N,G,P,Dv)
+  // The cache of multi_head_latent_attention: latents after their norm, and keys that are turned already
+  TensorPtr past_compressed_kv;  // (N,P,C)
+  TensorPtr past_k_rot;          // (N,1,P,R)
   // Parameters, under PyTorch's names
   TensorPtr in_proj_weight;  // (H·D+G·D+G·Dv, E): rows of q, k, v; (3E,E) in PyTorch's module
   TensorPtr q_proj_weight;   // (H·D,E)        if the projections are separate
@@ -73,7 +76,10 @@ struct TraceTensors {
   TensorPtr kv_a;           // (N,S,C+R)
   TensorPtr compressed_kv;  // (N,S,C)        its first C columns, normalised: what a cache keeps
   TensorPtr k_rot;          // (N,1,S,R)      the others, turned by their positions: alike in all heads
-  TensorPtr kv_b;  // (N,S,H·(Dn+Dv))   of each head its keys without R, then its values; expanded only
+  // The past, then those of this pass; null without a past
+  TensorPtr present_compressed_kv;  // (N,S′,C)
+  TensorPtr present_k_rot;          // (N,1,S′,R)
+  TensorPtr kv_b;  // (N,S′,H·(Dn+Dv))   of each head its keys without R, then its values; expanded only
   // After the split
   TensorPtr q_heads;  // (N,H,L,D)
   TensorPtr k_heads;  // (N,G,S′,D)
@@ -96,7 +102,7 @@ struct TraceTensors {
   TensorPtr indexer_scores;   // (N,L,S)        of the keys that the masks leave, the k largest take part
   // The absorbed layout of multi_head_latent_attention: one key for all heads; else null
   TensorPtr q_absorbed;  // (N,H,L,C+R)
-  TensorPtr k_absorbed;  // (N,1,S,C+R)    [compressed_kv ; k_rot]
+  TensorPtr k_absorbed;  // (N,1,S′,C+R)   [compressed_kv ; k_rot]
   // Scaled dot-product attention
   TensorPtr scores;         // (N,H,L,S′)     q·kᵀ, not yet scaled
   TensorPtr scaled_scores;  // (N,H,L,S′)     core/attention/score_scale.h
@@ -134,7 +140,7 @@ struct TraceTensors {
 
 // clang-format off
 enum class TensorId : std::uint8_t {
-  query, key, value, past_key, past_value,
+  query, key, value, past_key, past_value, past_compressed_kv, past_k_rot,
   in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias,
   q_a_weight, q_a_bias, q_a_norm_weight, q_b_weight, kv_a_weight, kv_a_bias, kv_a_norm_weight, kv_b_weight,
   q_norm_weight, k_norm_weight, sinks, relative_bias_weight,
@@ -142,7 +148,8 @@ enum class TensorId : std::uint8_t {
   bias_k, bias_v, static_k, static_v,
   output_gate_weight, output_gate_bias, out_proj_weight, out_proj_bias,
   attn_mask, key_padding_mask, valid_lens, nonpad_kv_seqlen, head_gain, frozen_weights,
-  q_a, compressed_q, q, k, v, kv_a, compressed_kv, k_rot, kv_b, q_heads, k_heads, v_heads, q_normed, k_normed,
+  q_a, compressed_q, q, k, v, kv_a, compressed_kv, k_rot, present_compressed_kv, present_k_rot, kv_b,
+  q_heads, k_heads, v_heads, q_normed, k_normed,
   q_rotary, k_rotary, present_key, present_value,
   indexer_q, indexer_k, indexer_weights, indexer_scores, q_absorbed, k_absorbed,
   scores, scaled_scores, position_bias, mask_bias, masked_scores, lse, sink_weights, full_weights,

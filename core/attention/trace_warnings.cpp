@@ -1,4 +1,5 @@
 #include "core/attention/trace_warnings.h"
+#include "core/attention/score_path.h"
 
 #include <fmt/format.h>
 
@@ -195,8 +196,9 @@ std::string why_absent(const Trace& trace, TensorName name) {
   };
   using Id = TensorId;
   if (!latent && (is_latent_parameter(name.id) ||
-                  is_one_of({Id::q_a, Id::compressed_q, Id::kv_a, Id::compressed_kv, Id::k_rot, Id::kv_b,
-                             Id::q_absorbed, Id::k_absorbed, Id::latent_output})))
+                  is_one_of({Id::past_compressed_kv, Id::past_k_rot, Id::q_a, Id::compressed_q, Id::kv_a,
+                             Id::compressed_kv, Id::k_rot, Id::present_compressed_kv, Id::present_k_rot,
+                             Id::kv_b, Id::q_absorbed, Id::k_absorbed, Id::latent_output})))
     return "only multi_head_latent_attention has it";
   if (latent && is_one_of({Id::q_absorbed, Id::k_absorbed, Id::latent_output}))
     return "this scenario makes each head's own keys and values: attention.layout is expanded";
@@ -208,8 +210,9 @@ std::string why_absent(const Trace& trace, TensorName name) {
     return "no weights are given: all are 1";
   if (latent && is_one_of({Id::q_a_bias, Id::kv_a_bias}))
     return "this scenario has no biases: attention.bias is false";
-  if (latent && (is_one_of({Id::k, Id::v, Id::k_rotary, Id::k_normed, Id::q_normed}) ||
-                 (entry.role != TensorRole::intermediate && !is_mask && !latent_reads(name.id))))
+  if (latent &&
+      (is_one_of({Id::k, Id::v, Id::k_rotary, Id::k_normed, Id::q_normed, Id::present_key, Id::present_value}) ||
+       (entry.role != TensorRole::intermediate && !is_mask && !latent_reads(name.id))))
     return "multi_head_latent_attention has no such tensor";
   if (name.id == TensorId::frozen_weights) return "no head is frozen: heads.frozen is null";
   if (name.id == TensorId::q_rotary || name.id == TensorId::k_rotary)
@@ -227,9 +230,9 @@ std::string why_absent(const Trace& trace, TensorName name) {
     if (tensor_entry(name.id).role == TensorRole::intermediate) return "only the reference backend keeps it";
     if (!sdpa) return "no weights are given: the norm of the indexer's keys has 1 and 0";
   }
-  if (name.id == TensorId::past_key || name.id == TensorId::past_value || name.id == TensorId::present_key ||
-      name.id == TensorId::present_value)
-    return "this scenario has no past: inputs.past_length is 0, and no past_key is given";
+  if (is_past(name.id) || past_before(name.id))
+    return fmt::format("this scenario has no past: inputs.past_length is 0, and no {} is given",
+                       tensor_entry(cached_tensors(trace.options.op)[0].past).name);
   if (name.id == TensorId::lse) return "only the reference backend keeps it";
   if (sdpa && !is_mask && name.id != TensorId::mask_bias)
     return "scaled_dot_product_attention has no such tensor";

@@ -3,6 +3,7 @@
 
 #include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
+#include "core/attention/norm.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_path.h"
 #include "core/compare/mask_patterns.h"
@@ -22,13 +23,25 @@ StageChange masked_as_of(const std::function<void(Trace& other)>& change) {
           }};
 }
 
-// The cache's keys changed, before this pass's own.
-StageChange cached_keys_as(const std::function<Tensor(const Tensor& past)>& change) {
-  return {Id::present_key, [change](const Trace& so_far) {
+// One tensor of the cache changed, before this pass's own rows.
+StageChange cached_as(Id present, const std::function<Tensor(const Tensor& past, const Trace& so_far)>& change) {
+  return {present, [present, change](const Trace& so_far) {
             const AttentionSizes sizes = attention_sizes(so_far.options, so_far.tensors);
-            const Id own = made_of(Id::present_key, so_far.options);
-            return with_past(change(required(so_far, Id::past_key)), required(so_far, own), sizes.key_axis());
+            const Tensor past = change(required(so_far, *past_before(present)), so_far);
+            return with_past(past, required(so_far, made_of(present, so_far.options)), sizes.key_axis());
           }};
+}
+
+// Columns j and j + R/2 beside each other. Where pairs are neighbours, transformers puts the first of every
+// pair before all the second ones, in queries and keys alike, which changes no score.
+Tensor as_neighbours(const Tensor& past) {
+  Tensor rows = past;
+  const Index width = past.shape().size(3), pairs = width / 2;
+  for (Index i = 0; i < past.size(); ++i) {
+    const Index column = i % width, from = column / 2 + (column % 2 == 0 ? 0 : pairs);
+    if (column < 2 * pairs) rows.set_flat(i, past.flat(i - column + from));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -60,11 +73,23 @@ void add_past_variants(const AttentionInputs& inputs, ProgramVariants& variants)
            {masked_as_of([off](Trace& other) { other.options.past_length = *other.options.past_length + off; })}},
           variants);
   }
+  if (is_latent(o))
+    variants.push_back(
+        {"the cached latents are normalised twice: the norm was applied before they were cached",
+         {cached_as(Id::present_compressed_kv, [](const Tensor& past, const Trace& so_far) {
+           return normalised(past, so_far.tensors.kv_a_norm_weight.get(), latent_norm_of(so_far.options));
+         })}});
   if (!has_rotary_embedding(o)) return;
-  variants.push_back({"the cached keys are rotated twice: RoPE was applied to them before they were cached",
-                      {cached_keys_as([rotation = rotation_of(o)](const Tensor& past) {
-                        return rotary_embedding(past, rotation);
-                      })}});
+  if (is_latent(o) && o.rotary_pairs == RotaryPairs::neighbours && rotary_width(o) > 2)
+    variants.push_back(
+        {"the columns of past_k_rot are in the order of halves, as transformers caches them, not in pairs of "
+         "neighbours",
+         {cached_as(Id::present_k_rot, [](const Tensor& past, const Trace&) { return as_neighbours(past); })}});
+  variants.push_back(
+      {"the cached keys are rotated twice: RoPE was applied to them before they were cached",
+       {cached_as(is_latent(o) ? Id::present_k_rot : Id::present_key,
+                  [rotation = is_latent(o) ? rotation_of_keys(o) : rotation_of(o)](
+                      const Tensor& past, const Trace&) { return rotary_embedding(past, rotation); })}});
 }
 
 }  // namespace headwise

@@ -84,6 +84,7 @@ std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs) {
   ProgramVariants variants;
   add_input_variants(inputs, variants);
   if (is_latent(inputs.options)) {
+    add_past_variants(inputs, variants);
     add_indexer_variants(inputs, variants);
     return variants;
   }

@@ -199,10 +199,13 @@ void StepLines::turn(const Turn& of, const Rotation& rotation, const std::string
   set(joined ? dialect_("side by side", made) : made, comment);
 }
 
-// The keys or values of a cache, and those of this pass behind them.
+// The keys or values of a cache, or its latents, which have no heads, and those of this pass behind them.
 void StepLines::past() {
-  const std::string cached = code_variable(result_ == Id::present_key ? Id::past_key : Id::past_value);
-  set(dialect_("append to past", dialect_("in layout", cached), code_variable(made_of(result_, o_))),
+  const Id past = *past_before(result_);
+  const bool heads = trace_.tensor(past)->shape().rank() == 4;
+  const std::string cached = code_variable(past);
+  set(dialect_("append to past", heads ? dialect_("in layout", cached) : cached,
+               code_variable(made_of(result_, o_))),
       sizes(result_));
 }
 

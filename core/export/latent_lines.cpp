@@ -40,10 +40,11 @@ void StepLines::project_latents() {
       set(dialect_("one head", fmt::format("kv_a[..., {}:]", sizes_.latent)),
           sizes(result_) + ", of all heads");
       if (const Rotation rotation = rotation_of_keys(o_))
-        turn({code_variable(result_), 0, sizes_.keys, sizes_.rope}, rotation, sizes(result_));
+        turn({code_variable(result_), rotary_first_key(o_), sizes_.new_keys(), sizes_.rope}, rotation,
+             sizes(result_));
       return;
     case Id::kv_b:
-      return layer("W_UKV", Id::compressed_kv, Id::kv_b_weight);
+      return layer("W_UKV", latents_of_heads(o_), Id::kv_b_weight);
     default:
       return;
   }
@@ -56,10 +57,14 @@ void StepLines::split_latents() {
                        columns);
   };
   const std::string nope = std::to_string(sizes_.nope);
+  const std::string latents = code_variable(latents_of_heads(o_)),
+                    k_rot = code_variable(rotated_keys_of_heads(o_));
   switch (result_) {
+    case Id::kv_b:  // behind a past
+      return project_latents();
     case Id::k_heads:
       return set(
-          dialect_("side by side", of_heads((":" + nope).c_str()) + ", " + dialect_("for all heads", "k_rot")),
+          dialect_("side by side", of_heads((":" + nope).c_str()) + ", " + dialect_("for all heads", k_rot)),
           sizes(result_));
     case Id::v_heads:
       return set(of_heads((nope + ":").c_str()), sizes(result_));
@@ -76,7 +81,7 @@ void StepLines::split_latents() {
                  sizes(result_));
     }
     case Id::k_absorbed:
-      return set(dialect_("side by side", dialect_("one head", "compressed_kv") + ", k_rot"), sizes(result_));
+      return set(dialect_("side by side", dialect_("one head", latents) + ", " + k_rot), sizes(result_));
     default:
       return;
   }

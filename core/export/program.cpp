@@ -1,4 +1,5 @@
 #include "core/export/program.h"
+#include "core/attention/score_path.h"
 
 #include <algorithm>
 #include <bit>
@@ -311,8 +312,8 @@ std::vector<NamedTensor> program_arrays(const Trace& trace) {
   }
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr tensor = trace.tensor(entry.id);
-    const bool past = entry.id == Id::past_key || entry.id == Id::past_value;
-    if (tensor && (past || (sdpa && is_given_to_sdpa(entry.id)))) add(std::string(entry.name), tensor);
+    if (tensor && (is_past(entry.id) || (sdpa && is_given_to_sdpa(entry.id))))
+      add(std::string(entry.name), tensor);
     if (!tensor || (entry.role != TensorRole::parameter && entry.role != TensorRole::mask)) continue;
     add(std::string(entry.name), tensor);
   }

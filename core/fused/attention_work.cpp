@@ -54,7 +54,7 @@ double difference(const Tensor& a, const Tensor& b) {
 // these runs are compared as a whole.
 bool can_be_sampled(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
-  return !t.attn_mask && !t.valid_lens && !t.nonpad_kv_seqlen && !t.past_key && !t.frozen_weights &&
+  return !t.attn_mask && !t.valid_lens && !t.nonpad_kv_seqlen && !given_past_length(t) && !t.frozen_weights &&
          !inputs.options.indexer && inputs.options.dropout == 0.0;
 }
 
@@ -75,7 +75,7 @@ double attention_flops(const AttentionInputs& inputs) {
   if (is_latent(inputs.options)) {
     product(s.queries, s.embed_dim, s.query_latent > 0 ? s.query_latent : s.heads * s.head_dim);
     if (s.query_latent > 0) product(s.queries, s.query_latent, s.heads * s.head_dim);
-    product(s.keys, inputs.options.kdim, s.latent + s.rope);
+    product(s.new_keys(), inputs.options.kdim, s.latent + s.rope);
     product(s.absorbed ? s.queries : s.keys, s.latent, s.heads * (s.nope + s.v_head_dim));
     product(s.queries, s.heads * s.v_head_dim, s.embed_dim);
     return flops;

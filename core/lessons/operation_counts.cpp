@@ -27,19 +27,21 @@ Index added(Index a, Index b) {
 
 // From query and key to the factors of the scores.
 template <class Product>
-void count_latents(const AttentionSizes& s, Index key_width, const std::string& kdim, const Product& product) {
+void count_latents(const AttentionSizes& s, Index key_width, const std::string& kdim, const std::string& keys,
+                   const Product& product) {
   const Index kv_rows = multiplied({s.heads, added(s.nope, s.v_head_dim)}),
               compressed = added(s.latent, s.rope);
   if (s.query_latent > 0)
     product(TensorId::q_a, "nle,fe->nlf", "N·L·E·Cq", {s.batch, s.queries, s.embed_dim, s.query_latent});
   product(TensorId::q, "nle,fe->nlf", s.query_latent > 0 ? "N·L·Cq·H·D" : "N·L·E·H·D",
           {s.batch, s.queries, s.query_latent > 0 ? s.query_latent : s.embed_dim, s.heads, s.head_dim});
-  product(TensorId::kv_a, "nse,fe->nsf", "N·S·" + kdim + "·(C+R)", {s.batch, s.keys, key_width, compressed});
+  product(TensorId::kv_a, "nse,fe->nsf", "N·S·" + kdim + "·(C+R)",
+          {s.batch, s.new_keys(), key_width, compressed});
   if (s.absorbed)
     product(TensorId::q_absorbed, "nhld,hdc->nhlc", "N·H·L·Dn·C",
             {s.batch, s.heads, s.queries, s.nope, s.latent});
   else
-    product(TensorId::kv_b, "nsc,fc->nsf", "N·S·C·H·(Dn+Dv)", {s.batch, s.keys, s.latent, kv_rows});
+    product(TensorId::kv_b, "nsc,fc->nsf", "N·" + keys + "·C·H·(Dn+Dv)", {s.batch, s.keys, s.latent, kv_rows});
 }
 
 }  // namespace
@@ -61,11 +63,11 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
   const auto product = [&](TensorId result, const char* einsum, std::string letters,
                            std::initializer_list<Index> factors) {
     const Index multiply_adds = multiplied(factors);
-    counts.products.push_back({result, step_of(result), einsum, std::move(letters), multiply_adds});
+    counts.products.push_back({result, step_of(result, o), einsum, std::move(letters), multiply_adds});
     counts.multiply_adds = added(counts.multiply_adds, multiply_adds);
   };
   if (is_latent(o)) {
-    count_latents(s, o.kdim, kdim, product);
+    count_latents(s, o.kdim, kdim, keys, product);
   } else if (module) {
     product(TensorId::q, "nle,fe->nlf", "N·L·E·H·D", {s.batch, s.queries, s.embed_dim, s.heads, s.head_dim});
     if (!t.static_k)

@@ -25,8 +25,8 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 6> input_names{"query",    "key",        "value",
-                                                      "past_key", "past_value", "grad_output"};
+constexpr std::array<std::string_view, 8> input_names{
+    "query", "key", "value", "past_key", "past_value", "past_compressed_kv", "past_k_rot", "grad_output"};
 constexpr std::array<std::string_view, 4> mask_names{"attn_mask", "key_padding_mask", "valid_lens",
                                                      "nonpad_kv_seqlen"};
 constexpr std::array<std::string_view, 1> frozen_names{"frozen_weights"};

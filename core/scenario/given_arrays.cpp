@@ -18,11 +18,13 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 44> names{"query",
+constexpr std::array<std::string_view, 46> names{"query",
                                                  "key",
                                                  "value",
                                                  "past_key",
                                                  "past_value",
+                                                 "past_compressed_kv",
+                                                 "past_k_rot",
                                                  "indexer_q",
                                                  "indexer_k",
                                                  "indexer_weights",
@@ -139,6 +141,18 @@ Shape mask_shape(const Shape& shape, Op op) {
   }
 }
 
+// Latents of a cache, and what of their keys is turned: with or without an axis for the one head of them,
+// (N,1,P,C) in transformers and (N,P,C) in DeepSeek's own program.
+Shape latent_past_shape(const std::string& name, const Shape& shape) {
+  const bool latents = name == "past_compressed_kv";
+  const Index rank = shape.rank();
+  if (rank != 3 && (rank != 4 || shape.size(1) != 1))
+    refuse_rank(name, shape, latents ? "(N,P,C), or (N,1,P,C)" : "(N,1,P,R), or (N,P,R)");
+  const Axis batch{"N", shape.size(0)}, length{"P", shape.size(rank - 2)};
+  if (latents) return {batch, length, {"C", shape.size(rank - 1)}};
+  return {batch, {"1", 1}, length, {"R", shape.size(rank - 1)}};
+}
+
 // The letters of an array of the indexer; nullptr: it is none.
 const std::vector<const char*>* indexer_letters(std::string_view name) {
   static const std::map<std::string_view, std::vector<const char*>> letters{
@@ -171,6 +185,7 @@ Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOp
     if (rank != 4) refuse_rank(name, shape, fmt::format("(N,G,P,{}): a cache keeps heads", width));
     return renamed(shape, {"N", "G", "P", width});
   }
+  if (name == "past_compressed_kv" || name == "past_k_rot") return latent_past_shape(name, shape);
   if (name == "in_proj_weight") return renamed(shape, {"H·D+G·D+G·Dv", "E"});
   if (name == "q_proj_weight") return renamed(shape, {"H·D", "E"});
   if (name == "k_proj_weight") return renamed(shape, {"G·D", "kdim"});

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/attention/latent_attention.h"
+#include "core/attention/score_path.h"
 #include "core/files/element_type.h"
 #include "core/files/input_file.h"
 #include "core/scenario/given_arrays.h"
@@ -251,17 +252,22 @@ void collect_head_sizes(const SizeCollector& arrays, GivenSizes& sizes) {
   enter("value", "(N,G,S,Dv)", sizes.num_kv_heads, "G", sizes.key_length, "S", sizes.v_head_dim, "Dv");
 }
 
-void collect_past_sizes(const SizeCollector& arrays, GivenSizes& sizes, bool sdpa) {
-  for (const char* const name : {"past_key", "past_value"}) {
+void collect_past_sizes(const SizeCollector& arrays, GivenSizes& sizes, Op op) {
+  const auto cached = cached_tensors(op);
+  const std::string as_long = fmt::format("{} and {} are as long", tensor_entry(cached[0].past).name,
+                                          tensor_entry(cached[1].past).name);
+  for (const CachedTensor& tensor : cached) {
+    const char* const name = tensor_entry(tensor.past).name.data();
     const Tensor* array = arrays.array(name);
     if (array == nullptr) continue;
-    const bool key = name == std::string_view("past_key");
+    const bool key = tensor.past == TensorId::past_key;
     const Shape& shape = array->shape();
-    if (shape.rank() != 4)
-      refuse_rank(name, shape, key ? "(N,G,P,D)" : "(N,G,P,Dv)", "a cache is kept by heads");
+    if (shape.rank() != 4 && !(is_latent(op) && shape.rank() == 3))
+      refuse_rank(name, shape, std::string(tensor_entry(tensor.past).shape),
+                  is_latent(op) ? "" : "a cache is kept by heads");
     arrays.enter(sizes.batch, "N", name, *array, shape.size(0));
-    arrays.enter(sizes.past_length, "P", name, *array, shape.size(2), "past_key and past_value are as long");
-    if (!sdpa) continue;
+    arrays.enter(sizes.past_length, "P", name, *array, shape.size(shape.rank() - 2), as_long);
+    if (op != Op::scaled_dot_product_attention) continue;
     arrays.enter(sizes.num_kv_heads, "G", name, *array, shape.size(1),
                  "a cache has the heads of key and value");
     arrays.enter(key ? sizes.head_dim : sizes.v_head_dim, key ? "D" : "Dv", name, *array, shape.size(3));
@@ -346,7 +352,7 @@ GivenSizes given_sizes(const GivenArrays& given, const Scenario& scenario) {
     collect_sequence_sizes(arrays, sizes, scenario.inputs.batch_first);
     collect_parameter_sizes(arrays, sizes);
   }
-  collect_past_sizes(arrays, sizes, scenario.op == Op::scaled_dot_product_attention);
+  collect_past_sizes(arrays, sizes, scenario.op);
   collect_mask_sizes(arrays, sizes, scenario.op);
   return sizes;
 }

@@ -43,7 +43,8 @@ void fill_numbers(Tensor& tensor, InputSource source, const CounterRandom& rando
 Tensor made_input(const InputOrder& order, const InputsSpec& inputs, Index batch, DType dtype) {
   const bool sdpa = order.heads > 0;
   std::vector<Axis> axes{{"N", batch}, {order.length_axis, order.length}, {order.width_axis, order.width}};
-  if (sdpa) axes.insert(axes.begin() + 1, {*order.length_axis == 'L' ? "H" : "G", order.heads});
+  const char* const heads_axis = order.heads_axis ? order.heads_axis : *order.length_axis == 'L' ? "H" : "G";
+  if (sdpa) axes.insert(axes.begin() + 1, {heads_axis, order.heads});
   if (order.tokens != nullptr) {
     const Index width = sdpa ? checked_multiply(order.heads, order.width, order.name) : order.width;
     Tensor text = text_embeddings(*order.tokens, batch, embedding_layout(width), inputs.seed,

@@ -14,8 +14,9 @@ struct InputOrder {
   const std::vector<Token>* tokens;  // null: numbers
   Index length;
   const char *length_axis, *width_axis;
-  Index width;  // E, kdim or vdim; D or Dv with heads
-  Index heads;  // 0: multi_head_attention
+  Index width;                       // E, kdim or vdim; D or Dv with heads
+  Index heads;                       // 0: multi_head_attention
+  const char* heads_axis = nullptr;  // null: "H" of queries, "G" of keys and values
 };
 
 // (N,length,width), or (N,heads,length,width) with heads. Throws Error(memory).

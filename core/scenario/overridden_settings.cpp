@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t input_count = 8, parameter_count = 30;
+constexpr std::size_t input_count = 10, parameter_count = 30;
 
 std::string drawn(std::string_view distribution, std::uint64_t seed) {
   return fmt::format("drawn at random ({}, seed {})", distribution, seed);
@@ -249,8 +249,9 @@ constexpr auto rows = std::to_array<OverrideRow>({
      [](const Settled& s) { return unless(s.scenario.inputs.key_length == s.key_length, by_length(s, false)); }},
     {"inputs.past_length",
      [](const Settled& s) {
-       return unless(s.scenario.inputs.past_length == s.options().past_length.value_or(0),
-                     by_arrays(s, {"past_key", "past_value"}, "inputs.file"));
+       return unless(
+           s.scenario.inputs.past_length == s.options().past_length.value_or(0),
+           by_arrays(s, {"past_key", "past_value", "past_compressed_kv", "past_k_rot"}, "inputs.file"));
      }},
     {"inputs.self_attention",
      [](const Settled& s) {

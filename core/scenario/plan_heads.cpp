@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/attention/latent_attention.h"
+#include "core/attention/score_path.h"
 #include "core/attention/tensor_names.h"
 #include "core/scenario/plan_parts.h"
 
@@ -81,12 +82,10 @@ void check_latent_attention(const ScenarioPlan& plan, const Scenario& scenario, 
   std::ranges::copy(set_options(scenario.mask, not_latent), std::back_inserter(others));
   for (const char* const option : others)
     absent(true, option, "leave it out, or set op to multi_head_attention");
-  absent(plan.past > 0, "past",
-         "its cache would keep latents; leave inputs.past_length, past_key and past_value out");
   for (const auto& [name, array] : given)
     if (const auto tensor = find_tensor_name(name);
         tensor && !tensor->gradient && !latent_reads(tensor->id) &&
-        tensor_entry(tensor->id).role != TensorRole::intermediate && !name.starts_with("past_"))
+        tensor_entry(tensor->id).role != TensorRole::intermediate && !is_past(tensor->id))
       wrong.add(fmt::format("multi_head_latent_attention has no {}: leave it out, or set op to "
                             "multi_head_attention",
                             name),

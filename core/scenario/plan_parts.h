@@ -58,6 +58,9 @@ Index size_of(const Scenario& scenario, const char* name, const char* letter, In
 Index size_of(const Scenario& scenario, const char* name, const char* letter, const std::optional<Index>& value,
               const std::optional<SizeFact>& fact, Index follows, const std::optional<SizeFact>& length = {});
 
+// What says that there is a past: the first array of it that is given, or its length; null without one.
+const char* source_of_past(const ScenarioPlan& plan, const GivenArrays& given);
+
 // H, G, D, Dv; E, kdim and vdim are already known. If H does not divide E the head width is 0 and the cause
 // is reported. Those of multi_head_latent_attention follow from its own sizes.
 void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes, Contradictions& wrong);

@@ -84,16 +84,16 @@ void check_indexer(const ScenarioPlan& plan, const Scenario& scenario, const Giv
       !is_latent(o) || o.q_lora_rank,
       "mask.indexer makes its queries of compressed_q, but attention.q_lora_rank is null: set q_lora_rank, "
       "or indexer to null");
-  const char* const unplaced = given.contains("past_key")   ? "past_key"
-                               : o.past_length              ? "inputs.past_length"
-                               : given.contains("static_k") ? "static_k"
+  const char* const past = source_of_past(plan, given);
+  const char* const unplaced = past                                                         ? past
+                               : given.contains("static_k")                                 ? "static_k"
                                : scenario.attention.add_bias_kv || given.contains("bias_k") ? "bias_k"
                                : scenario.attention.add_zero_attn                           ? "add_zero_attn"
                                                                                             : nullptr;
   if (unplaced != nullptr)
     wrong.add(
         fmt::format("mask.indexer has keys of its own, and none for the keys of {}: leave one out", unplaced),
-        given.contains("past_key") || given.contains("static_k") || given.contains("bias_k"));
+        (past && given.contains(past)) || given.contains("static_k") || given.contains("bias_k"));
 }
 
 }  // namespace headwise

@@ -143,7 +143,9 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
   const AttentionOptions& o = plan.options;
   const Index labels =
       checked_multiply(checked_add(plan.query_length, plan.masked_keys), label_bytes, "labels");
-  const Index past = product({plan.batch, o.num_kv_heads, plan.past, checked_add(o.head_dim, o.v_head_dim)});
+  const Index of_past = is_latent(o) ? checked_add(o.kv_lora_rank.value_or(0), o.qk_rope_head_dim.value_or(0))
+                                     : product({o.num_kv_heads, checked_add(o.head_dim, o.v_head_dim)});
+  const Index past = product({plan.batch, plan.past, of_past});
   Index cells = 0;
   if (is_latent(o)) {
     const Index rank = o.kv_lora_rank.value_or(0), rope = o.qk_rope_head_dim.value_or(0);

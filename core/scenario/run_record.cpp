@@ -154,7 +154,7 @@ Scenario scenario_of_run(const std::string& path, const RunRecord& run, const st
     if (is_any_of(name, {"query", "key", "value"})) {
       inputs = true;
       if (name != "query") scenario.inputs.self_attention = false;  // separate arrays
-    } else if (is_any_of(name, {"past_key", "past_value"})) {
+    } else if (is_any_of(name, {"past_key", "past_value", "past_compressed_kv", "past_k_rot"})) {
       inputs = true;
     } else if (is_any_of(name, {"attn_mask", "key_padding_mask", "valid_lens", "nonpad_kv_seqlen"})) {
       masks = true;

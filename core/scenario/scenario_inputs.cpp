@@ -120,10 +120,16 @@ struct InputBuilder {
                                          sdpa ? o.v_head_dim : o.vdim, sdpa ? o.num_kv_heads : 0});
   }
 
-  // The keys and values of a cache: given, or numbers.
+  // What a cache keeps: given, or numbers.
   void make_past(TraceTensors& t) const {
     const AttentionOptions& o = plan.options;
     if (!o.past_length) return;
+    if (is_latent(o)) {
+      const Index C = o.kv_lora_rank.value_or(0), R = o.qk_rope_head_dim.value_or(0);
+      t.past_compressed_kv = input({"past_compressed_kv", nullptr, plan.past, "P", "C", C, 0});
+      t.past_k_rot = input({"past_k_rot", nullptr, plan.past, "P", "R", R, 1, "1"});
+      return;
+    }
     t.past_key = input({"past_key", nullptr, plan.past, "P", "D", o.head_dim, o.num_kv_heads});
     t.past_value = input({"past_value", nullptr, plan.past, "P", "Dv", o.v_head_dim, o.num_kv_heads});
   }
@@ -288,22 +294,10 @@ struct InputBuilder {
     if (!o.indexer) return;
     const Indexer& indexer = *o.indexer;
     if (sdpa) {
-      const auto input = [&](const InputOrder& order, const Shape& shape) {
-        if (TensorPtr tensor = given_or_null(order.name)) return tensor;
-        const InputsSpec& i = scenario.inputs;
-        return maker.get(
-            order.name,
-            fmt::format("{} {} {} {}", dtype_name(dtype), choice_name(i.source), i.seed, shape.to_string()),
-            {}, [&] { return made_input(order, i, plan.batch, dtype).reshaped(shape); });
-      };
-      const Axis batch{"N", plan.batch}, heads{"Hi", indexer.heads}, width{"W", indexer.width};
-      const Axis queries{"L", plan.query_length}, keys{"S", plan.key_length};
-      t.indexer_q = input({"indexer_q", nullptr, plan.query_length, "L", "W", indexer.width, indexer.heads},
-                          {batch, heads, queries, width});
-      t.indexer_k = input({"indexer_k", nullptr, plan.key_length, "S", "W", indexer.width, 1},
-                          {batch, {"1", 1}, keys, width});
-      t.indexer_weights = input({"indexer_weights", nullptr, plan.query_length, "L", "Hi", indexer.heads, 0},
-                                {batch, queries, heads});
+      const Index L = plan.query_length, S = plan.key_length, W = indexer.width, heads = indexer.heads;
+      t.indexer_q = input({"indexer_q", nullptr, L, "L", "W", W, heads, "Hi"});
+      t.indexer_k = input({"indexer_k", nullptr, S, "S", "W", W, 1, "1"});
+      t.indexer_weights = input({"indexer_weights", nullptr, L, "L", "Hi", heads, 0});
       return;
     }
     if (!parameters) return;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/attention/relative_bias.h"
+#include "core/attention/score_path.h"
 #include "core/attention/tensor_names.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/overridden_settings.h"
@@ -244,24 +245,41 @@ void check_biases(const Scenario& scenario, const GivenArrays& given, Contradict
 
 // A cache in front of keys that are projected, which alone says where the queries stand.
 void check_past(const ScenarioPlan& plan, const GivenArrays& given, Contradictions& wrong) {
-  if (!plan.options.past_length) return;
-  const char* const past = given.contains("past_key")     ? "past_key"
-                           : given.contains("past_value") ? "past_value"
-                                                          : "inputs.past_length";
+  const Op op = plan.options.op;
+  const auto [keys, values] = cached_tensors(op);
+  const TensorEntry &first = tensor_entry(keys.past), &second = tensor_entry(values.past);
+  for (const CachedTensor& other : cached_by_any) {
+    const std::string name(tensor_entry(other.past).name);
+    if (given.contains(name) && other.past != first.id && other.past != second.id)
+      wrong.add(
+          fmt::format("{} keeps no {} in its cache: give {} {} and {} {}, or set op to {}", choice_name(op),
+                      name, first.name, first.shape, second.name, second.shape,
+                      choice_name(is_latent(op) ? Op::multi_head_attention : Op::multi_head_latent_attention)),
+          true);
+  }
+  const char* const past = source_of_past(plan, given);
+  if (!past) return;
   for (const auto& [name, why] :
        {std::pair("static_k", "the keys of the past come before keys that are projected"),
         {"static_v", "the values of the past come before values that are projected"},
         {"nonpad_kv_seqlen", "both say where the queries stand"}})
     if (given.contains(name))
       wrong.add(fmt::format("{} and {} exclude each other: {}; leave one out", past, name, why), true);
-  const bool key = given.contains("past_key"), value = given.contains("past_value");
+  const bool key = given.contains(std::string(first.name)), value = given.contains(std::string(second.name));
   wrong.check(key == value,
-              fmt::format("{} is given without {}: both or neither", key ? "past_key" : "past_value",
-                          key ? "past_value" : "past_key"),
+              fmt::format("{} is given without {}: both or neither", (key ? first : second).name,
+                          (key ? second : first).name),
               true);
 }
 
 }  // namespace
+
+const char* source_of_past(const ScenarioPlan& plan, const GivenArrays& given) {
+  for (const CachedTensor& cached : cached_tensors(plan.options.op))
+    if (const TensorEntry& entry = tensor_entry(cached.past); given.contains(std::string(entry.name)))
+      return entry.name.data();
+  return plan.options.past_length ? "inputs.past_length" : nullptr;
+}
 
 std::string place_of_value(const Scenario& scenario, const std::string& key) {
   const ScenarioOrigin& origin = scenario.origin;

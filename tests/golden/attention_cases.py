@@ -288,6 +288,17 @@ def latent_cases(rng):
         yield case("a relative bias and a window", relative=1.0,
                    options=mla(relative_bias=dict(buckets=4, max_distance=3, bidirectional=True), window_left=1, **turned))
         index = lambda heads=2, width=4, k=2, **more: dict(q_lora_rank=4, indexer=dict(heads=heads, width=width, k=k, **more))
+        yield case("a past", past=3, norm_weights="C", options=mla())
+        yield case("a past, causal, with RoPE", past=3, S=3, self_attention=True, norm_weights="C", options=mla(is_causal=True, **turned))
+        yield case("a past of seven tokens, one query of a compressed row, halves", past=7, L=1, S=1, self_attention=True,
+                   options=mla(is_causal=True, q_lora_rank=3, rotary_base=10.0, qk_rope_head_dim=4, rotary_factor=1.3))
+        yield case("a past, fewer queries than new keys, causal from the bottom right", past=2, L=2, S=4,
+                   options=mla(is_causal=True, causal_alignment="bottom_right", v_head_dim=4, **turned))
+        yield case("a past, a window, ALiBi and masks of all keys", past=2, L=3, S=3, masks={"attn_mask": floats(rng, (3, 5), 0.2),
+                   "key_padding_mask": bools(rng, (2, 5), 0.2)}, options=mla(sliding_window=3, alibi=True, is_causal=True))
+        yield case("a past, sinks, a relative bias and dropout", past=4, L=2, S=2, sinks=2.0, relative=2.0,
+                   options=mla(relative_bias=dict(buckets=5, max_distance=6, bidirectional=False), dropout=0.3, dropout_seed=4, **turned))
+        yield case("a past of no token", past=0, options=mla(is_causal=True, **turned))
         yield case("an indexer", options=mla(**index()))
         yield case("an indexer of halves in a causal layer of neighbours, as DeepSeek-V3.2", L=6, S=6, self_attention=True, norm_weights="C",
                    indexer_norm=True, options=mla(is_causal=True, **index(), **turned))

@@ -33,7 +33,10 @@ class Case:
             self.random["sinks"] = ((H,), sinks)
         if relative:
             self.random["relative_attention_bias.weight"] = ((o["relative_bias"]["buckets"], H), relative)
-        if past is not None:
+        if past is not None and o["op"] == "multi_head_latent_attention":
+            self.random["past_compressed_kv"] = ((N, past, o["kv_lora_rank"]), amplitude)
+            self.random["past_k_rot"] = ((N, 1, past, o["qk_rope_head_dim"]), amplitude)
+        elif past is not None:
             self.random["past_key"] = ((N, G, past, D), amplitude)
             self.random["past_value"] = ((N, G, past, Dv), amplitude)
         if o["indexer"]:

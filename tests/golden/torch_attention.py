@@ -158,7 +158,8 @@ def not_chosen(o, bias, scores):
 
 
 def past_length(a):
-    return a["past_key"].shape[2] if "past_key" in a else 0
+    past = a.get("past_key", a.get("past_k_rot"))
+    return 0 if past is None else past.shape[2]
 
 
 def first_query(o, a, L, T):
@@ -219,12 +220,15 @@ def latent(o, a, r):
     r["kv_a"] = F.linear(a["key"], a["kv_a_proj_with_mqa.weight"], a.get("kv_a_proj_with_mqa.bias"))
     c, shared = r["kv_a"].split([C, R], dim=-1)
     r["compressed_kv"] = c = rms(c, a.get("kv_a_layernorm.weight"))
-    L, S = q.shape[1], c.shape[1]
+    L, T = q.shape[1], past_length(a) + c.shape[1]
     turns = o["rotary_base"] or o["rotary_inverse_frequencies"]
     r["q_heads"] = heads = r["q"].unflatten(-1, (H, Dn + R)).transpose(1, 2)
-    r["k_rot"] = k_rot = rotary(o, shared[:, None], 0) if turns else shared[:, None]
+    r["k_rot"] = k_rot = rotary(o, shared[:, None], past_length(a)) if turns else shared[:, None]
+    if "past_k_rot" in a:
+        r["present_compressed_kv"] = c = torch.cat([a["past_compressed_kv"], c], dim=1)
+        r["present_k_rot"] = k_rot = torch.cat([a["past_k_rot"], k_rot], dim=2)
     if turns:
-        r["q_rotary"] = heads = torch.cat([heads[..., :Dn], rotary(o, heads[..., Dn:], first_query(o, a, L, S))], dim=-1)
+        r["q_rotary"] = heads = torch.cat([heads[..., :Dn], rotary(o, heads[..., Dn:], first_query(o, a, L, T))], dim=-1)
     w_uk, w_uv = a["kv_b_proj.weight"].unflatten(0, (H, -1)).split([Dn, o["v_head_dim"]], dim=1)
     if o["layout"] == "absorbed":
         r["q_absorbed"] = torch.cat([torch.einsum("nhld,hdc->nhlc", heads[..., :Dn], w_uk), heads[..., Dn:]], dim=-1)

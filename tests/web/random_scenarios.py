@@ -19,7 +19,7 @@ import tempfile
 
 import numpy
 
-LEAVES = ["query", "key", "value", "past_key", "past_value", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
+LEAVES = ["query", "key", "value", "past_key", "past_value", "past_compressed_kv", "past_k_rot", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
           "q_a_proj.weight", "q_a_proj.bias", "q_a_layernorm.weight", "q_b_proj.weight", "kv_a_proj_with_mqa.weight",
           "kv_a_proj_with_mqa.bias", "kv_a_layernorm.weight", "kv_b_proj.weight",
           "q_norm.weight", "k_norm.weight", "sinks", "relative_attention_bias.weight",
@@ -283,7 +283,7 @@ def as_latent(draw, s, scenario, arrays):
     for name in ("num_kv_heads", "head_dim", "vdim", "add_bias_kv", "add_zero_attn", "clip_qkv", "qk_norm", "qk_norm_kind", "qk_norm_epsilon",
                  "qk_norm_offset", "rotary_inverse_frequencies"):
         attention.pop(name, None)
-    for name in ("in_proj_bias", "static_k", "static_v", "q_norm.weight", "k_norm.weight"):
+    for name in ("in_proj_bias", "static_k", "static_v", "q_norm.weight", "k_norm.weight", "past_key", "past_value"):
         arrays.pop(name, None)
     C, Dn, R, Cq = draw.integer(1, 6), draw.integer(1, 5), 2 * draw.integer(1, 3), draw.one_of(None, draw.integer(1, 5))
     attention.update(kv_lora_rank=C, qk_nope_head_dim=Dn, qk_rope_head_dim=R, q_lora_rank=Cq, v_head_dim=s["Dv"],
@@ -293,6 +293,9 @@ def as_latent(draw, s, scenario, arrays):
     if draw.chance(0.7):
         arrays["kv_a_layernorm.weight"] = draw.array(C)
         arrays.update({"q_a_layernorm.weight": draw.array(Cq)} if Cq else {})
+    if s["P"] > 0 and draw.chance(0.5):
+        arrays["past_compressed_kv"] = draw.array(s["N"], s["P"], C)
+        arrays["past_k_rot"] = draw.array(s["N"], 1, s["P"], R)
     if attention["bias"] and draw.chance(0.7):
         arrays["kv_a_proj_with_mqa.bias"] = draw.array(C + R)
         arrays.update({"q_a_proj.bias": draw.array(Cq)} if Cq else {})
@@ -331,7 +334,7 @@ def draw_scenario(seed):
         scenario["inputs"]["self_attention"] = False
     draw_arrays(draw, s, attention, sdpa, arrays)
     appended = attention.get("add_bias_kv") or attention.get("add_zero_attn")
-    if seed % 5 == 3 and not sdpa and s["P"] == 0 and not appended:
+    if seed % 5 == 3 and not sdpa and not appended:
         as_latent(draw, s, scenario, arrays)
     return scenario, arrays
 
@@ -547,6 +550,8 @@ def options_of(case):
         "valid_lens (N,L)": given["valid_lens"] and rank("valid_lens") == 2,
         "a past": given["past_key"],
         "a past, is_causal": given["past_key"] and mask["is_causal"],
+        "a past of latents, " + attention["layout"]: given["past_k_rot"],
+        "a past of latents behind RoPE": given["past_k_rot"] and "q_rotary" in tensors,
         "a past behind RoPE": given["past_key"] and "q_rotary" in tensors,
         "nonpad_kv_seqlen": given["nonpad_kv_seqlen"],
         "nonpad_kv_seqlen, is_causal": given["nonpad_kv_seqlen"] and mask["is_causal"],

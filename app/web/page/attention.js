@@ -69,18 +69,18 @@ const Attention = (() => {
     return y;
   }
 
-  // (N,G,P,W), (N,G,T,W) → (N,G,P+T,W): the rows of a cache, and others behind them
+  // (…,P,W), (…,T,W) → (…,P+T,W): the rows of a cache, and others behind them
   function withPast(past, x) {
-    const [batch, heads, length, width] = x.shape;
-    const before = past.shape[2];
-    const y = tensor(batch, heads, before + length, width);
-    for (let head = 0; head < batch * heads; head += 1) {
-      const to = head * (before + length) * width;
-      y.data.set(past.data.subarray(head * before * width, (head + 1) * before * width), to);
-      y.data.set(x.data.subarray(head * length * width, (head + 1) * length * width), to + before * width);
+    const axis = x.shape.length - 2;
+    const [before, own] = [past, x].map(({ shape }) => shape[axis] * shape[axis + 1]);
+    const y = tensor(...x.shape.slice(0, axis), past.shape[axis] + x.shape[axis], x.shape[axis + 1]);
+    for (let from = 0, head = 0; from < y.data.length; from += before + own, head += 1) {
+      y.data.set(past.data.subarray(head * before, (head + 1) * before), from);
+      y.data.set(x.data.subarray(head * own, (head + 1) * own), from + before);
     }
     return y;
   }
+  const pastLength = ({ past_key: keys, past_k_rot: rotated }) => (keys || rotated || { shape: [0, 0, 0] }).shape[2];
 
   // --- Rotary position embedding ---
 
@@ -293,8 +293,7 @@ const Attention = (() => {
   }
 
   // Where query 0 stands among all keys, those of the past in front; each of the batch by its own length where nonpad_kv_seqlen says it.
-  const firstQuery = ({ mask }, { past_key: past }, queries, keys) =>
-    mask.causal_alignment === "bottom_right" ? keys - queries : past ? past.shape[2] : 0;
+  const firstQuery = ({ mask }, t, queries, keys) => (mask.causal_alignment === "bottom_right" ? keys - queries : pastLength(t));
 
   // mask_bias[n,h,l,s]: every mask as what it adds, −∞ where it blocks. Appended columns are never blocked.
   // True blocks in multi_head_attention, and keeps in scaled_dot_product_attention.
@@ -558,25 +557,26 @@ const Attention = (() => {
     const rotation = rotationOf(attention, R);
     const turns = rotation.frequencies.length > 0;
     const shared = columnsOf(t.kv_a, C, R, [batch, 1, S, R]);
-    t.k_rot = turns ? rotate(shared, rotation, 0) : shared;
+    t.k_rot = turns ? rotate(shared, rotation, pastLength(t)) : shared;
+    const [cached, T] = [t.past_k_rot, pastLength(t) + S];
+    const [latents, rotated] = cached ? [withPast(t.past_compressed_kv, t.compressed_kv), withPast(cached, t.k_rot)] : [t.compressed_kv, t.k_rot];
+    if (cached) Object.assign(t, { present_compressed_kv: latents, present_k_rot: rotated });
     t.q_heads = splitHeads(t.q, H, null);
-    if (turns) t.q_rotary = rotate(t.q_heads, rotation, firstQuery(settings, t, L, S), Dn);
+    if (turns) t.q_rotary = rotate(t.q_heads, rotation, firstQuery(settings, t, L, T), Dn);
     const q = turns ? t.q_rotary : t.q_heads;
     const weight = t["kv_b_proj.weight"].data;
     if (attention.layout === "absorbed") {
       const pressed = timesHeads(q, Dn, C, (h, d, c) => weight[(h * (Dn + Dv) + d) * C + c]);
       t.q_absorbed = sideBySide(pressed, columnsOf(q, Dn, R), [batch, H, L, C + R]);
-      t.k_absorbed = sideBySide(oneHead(t.compressed_kv), t.k_rot, [batch, 1, S, C + R]);
-      return [t.q_absorbed, t.k_absorbed, oneHead(t.compressed_kv)];
+      t.k_absorbed = sideBySide(oneHead(latents), rotated, [batch, 1, T, C + R]);
+      return [t.q_absorbed, t.k_absorbed, oneHead(latents)];
     }
-    t.kv_b = linear(t.compressed_kv, t["kv_b_proj.weight"], null, 0, rows("kv_b_proj.weight"));
+    t.kv_b = linear(latents, t["kv_b_proj.weight"], null, 0, rows("kv_b_proj.weight"));
     const heads = splitHeads(t.kv_b, H, null);
-    const keys = tensor(batch, H, S, R);
-    for (let row = 0; row < batch * H * S; row += 1) {
-      const from = (Math.floor(row / (H * S)) * S + (row % S)) * R;
-      keys.data.set(t.k_rot.data.subarray(from, from + R), row * R);
-    }
-    t.k_heads = sideBySide(columnsOf(heads, 0, Dn), keys, [batch, H, S, Dn + R]);
+    const keys = tensor(batch, H, T, R);
+    const ofBatch = (n) => rotated.data.subarray(n * T * R, (n + 1) * T * R);
+    for (let head = 0; head < batch * H; head += 1) keys.data.set(ofBatch(Math.floor(head / H)), head * T * R);
+    t.k_heads = sideBySide(columnsOf(heads, 0, Dn), keys, [batch, H, T, Dn + R]);
     t.v_heads = columnsOf(heads, Dn, Dv);
     return [q, t.k_heads, t.v_heads];
   }
@@ -592,11 +592,10 @@ const Attention = (() => {
   function factorsOf(t, settings, sizes) {
     const { attention } = settings;
     const rotation = rotationOf(attention, sizes.D);
-    const past = t.past_key ? t.past_key.shape[2] : 0;
-    const keys = past + sizes.S;
+    const past = pastLength(t);
     let [q, k] = attention.qk_norm === "per_head" ? [t.q_normed, t.k_normed] : [t.q_heads, t.k_heads];
     if (rotation.frequencies.length > 0) {
-      t.q_rotary = rotate(q, rotation, firstQuery(settings, t, sizes.L, keys));
+      t.q_rotary = rotate(q, rotation, firstQuery(settings, t, sizes.L, past + sizes.S));
       t.k_rotary = rotate(k, rotation, past);
       [q, k] = [t.q_rotary, t.k_rotary];
     }
@@ -613,7 +612,7 @@ const Attention = (() => {
   function scaledDotProduct(t, settings, sizes) {
     const { attention, mask } = settings;
     const isLatent = settings.op === "multi_head_latent_attention";
-    const keys = (t.past_key ? t.past_key.shape[2] : 0) + sizes.S;
+    const keys = pastLength(t) + sizes.S;
     const [q, k, v] = isLatent ? latentFactors(t, settings, sizes) : factorsOf(t, settings, sizes);
     t.scores = attentionScores(q, k);
     t.scaled_scores = scaleScores(t.scores, attention, sizes.D);

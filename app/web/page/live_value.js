@@ -16,6 +16,7 @@ const LiveValue = (() => {
   // All that there are, with the letters of their axes.
   const tensors = new Map([
     ["query", "N L E"], ["key", "N S kdim"], ["value", "N S vdim"], ["past_key", "N G P D"], ["past_value", "N G P Dv"],
+    ["past_compressed_kv", "N P C"], ["past_k_rot", "N 1 P R"],
     ["in_proj_weight", "HD+GD+GDv E"], ["q_proj_weight", "HD E"], ["k_proj_weight", "GD kdim"],
     ["v_proj_weight", "GDv vdim"], ["in_proj_bias", "HD+GD+GDv"],
     ["q_a_proj.weight", "Cq E"], ["q_a_proj.bias", "Cq"], ["q_a_layernorm.weight", "Cq"], ["q_b_proj.weight", "HD Cq"],
@@ -29,12 +30,13 @@ const LiveValue = (() => {
     ["attn_mask", "N H L S"], ["key_padding_mask", "N S"], ["valid_lens", "N"], ["nonpad_kv_seqlen", "N"], ["heads.gain", "H"],
     ["frozen_weights", "N F L S′"],
     ["q_a", "N L Cq"], ["compressed_q", "N L Cq"], ["q", "N L HD"], ["k", "N S′ GD"], ["v", "N S′ GDv"],
-    ["kv_a", "N S C+R"], ["compressed_kv", "N S C"], ["k_rot", "N 1 S R"], ["kv_b", "N S H(Dn+Dv)"],
+    ["kv_a", "N S C+R"], ["compressed_kv", "N S C"], ["k_rot", "N 1 S R"], ["present_compressed_kv", "N S′ C"],
+    ["present_k_rot", "N 1 S′ R"], ["kv_b", "N S′ H(Dn+Dv)"],
     ["q_heads", "N H L D"], ["k_heads", "N G S′ D"], ["v_heads", "N G S′ Dv"],
     ["q_normed", "N H L D"], ["k_normed", "N G S D"], ["q_rotary", "N H L D"], ["k_rotary", "N G S D"],
     ["present_key", "N G S′ D"], ["present_value", "N G S′ Dv"],
     ["indexer_q", "N Hi L W"], ["indexer_k", "N 1 S W"], ["indexer_weights", "N L Hi"], ["indexer_scores", "N L S"],
-    ["q_absorbed", "N H L C+R"], ["k_absorbed", "N 1 S C+R"],
+    ["q_absorbed", "N H L C+R"], ["k_absorbed", "N 1 S′ C+R"],
     ["scores", "N H L S′"], ["scaled_scores", "N H L S′"], ["position_bias", "1 H L S′"], ["mask_bias", "N H L S′"],
     ["masked_scores", "N H L S′"], ["lse", "N H L"], ["sink_weights", "N H L"], ["full_weights", "N H L S′"],
     ["attn_weights", "N H L S′"], ["dropped_weights", "N H L S′"],

@@ -38,7 +38,8 @@ TEST_CASE("an --input file of which nothing is used is status 3, with the names 
           std::vector<std::string>{"info", scenario, "--input", folder.file(file)}}) {
       const ProgramResult result = check_refused(words, 3, file);
       CHECK_CONTAINS(result.err, part);
-      CHECK_CONTAINS(result.err, "query, key, value, past_key, past_value, indexer_q");
+      CHECK_CONTAINS(result.err,
+                     "query, key, value, past_key, past_value, past_compressed_kv, past_k_rot, indexer_q");
     }
     CHECK_FALSE(std::filesystem::exists(out));
   };

@@ -164,6 +164,7 @@ TEST_CASE("a step of latent attention asks for the latent, and says that only a 
   CHECK(step_question(Step::project, options).starts_with("what is kept of a key row?"));
   options.rotary_base = 10000.0;
   CHECK(step_question(Step::split_heads, options).ends_with("the last R columns of each q are rotated"));
+  CHECK(step_question(Step::past, options).ends_with("the latents of earlier tokens, from a cache"));
 }
 
 TEST_CASE("the formula and the question of the scale say what is done where it is not 1/√D") {
@@ -257,14 +258,18 @@ TEST_CASE("every step says how its gradient comes back, and not as it went forwa
 }
 
 TEST_CASE("every picture of latent attention has words of its own, forwards and backwards") {
-  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
+  for (const auto& [layout, past] : {std::pair(LatentLayout::expanded, 0),
+                                     {LatentLayout::absorbed, 0},
+                                     {LatentLayout::expanded, 3},
+                                     {LatentLayout::absorbed, 3}}) {
     Scenario scenario = preset_scenario("latent");
+    scenario.inputs.past_length = past;
     scenario.attention.layout = layout;
     scenario.attention.q_lora_rank = 6;
     const TracePtr trace = reference_forward(make_scenario_inputs(scenario, DType::f32).attention);
-    for (const Step step : {Step::project, Step::split_heads, Step::weighted_sum}) {
+    for (const Step step : {Step::project, Step::past, Step::split_heads, Step::weighted_sum}) {
       const std::vector<StepPicture> pictures = step_pictures(step, *trace);
-      CHECK(pictures.size() >= (step == Step::weighted_sum ? 1 : 4));
+      CHECK(pictures.size() >= (step == Step::weighted_sum ? 1 : step == Step::past ? past > 0 ? 2 : 0 : 4));
       const StepFacts facts = step_facts(*trace, step, 0, 0);
       for (const StepPicture& picture : pictures) {
         CAPTURE(std::string(tensor_entry(picture.result).name));
@@ -274,6 +279,10 @@ TEST_CASE("every picture of latent attention has words of its own, forwards and 
         CHECK(words.formulas.front().find(" + b_") == std::string::npos);  // the preset has no biases
         CHECK(words.sentence != step_entries()[static_cast<std::size_t>(step)].sentence);
         CHECK(backward_words(step, picture, facts));
+        const bool reads = picture.result == TensorId::kv_b || picture.result == TensorId::k_absorbed ||
+                           picture.result == TensorId::latent_output;
+        if (reads)
+          CHECK((words.formulas.front().find("present_compressed_kv") != std::string::npos) == (past > 0));
       }
     }
   }

@@ -180,7 +180,6 @@ TEST_CASE("latent attention refuses what it does not have, and others refuse wha
         {", \"add_zero_attn\": true", "", "no add_zero_attn"},
         {", \"add_bias_kv\": true", "", "no add_bias_kv"},
         {", \"rotary_base\": 10, \"qk_rope_head_dim\": 3", "", ""},
-        {"", ", \"inputs\": {\"past_length\": 3}", "no past"},
         {"", ", \"parameters\": {\"source\": \"hand_made\"}", "hand-made heads"},
         {"", ", \"parameters\": {\"source\": \"model\", \"file\": \"builtin:sentences\"}",
          "multi_head_latent_attention has no k_proj_weight"}})

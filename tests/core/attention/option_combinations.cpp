@@ -10,6 +10,7 @@
 #include "core/attention/attention_sizes.h"
 #include "core/attention/indexer.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/score_path.h"
 #include "tests/core/attention/latent_inputs.h"
 #include "tests/core/attention/random_inputs.h"
 
@@ -103,25 +104,27 @@ void add_zero_row(AttentionInputs& inputs) {
 
 void use_static_heads(AttentionInputs& inputs) {
   const AttentionOptions& o = inputs.options;
-  if (inputs.tensors.past_key) return;
+  if (given_past_length(inputs.tensors)) return;
   inputs.tensors.static_k =
       random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"S", keys}, {"D", o.head_dim}}, "static_k");
   inputs.tensors.static_v =
       random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"S", keys}, {"Dv", o.v_head_dim}}, "static_v");
 }
 
-// A cache of two tokens, with the heads and widths of k and v.
+// A cache of two tokens, with the heads and widths of k and v, or those of latents.
 void put_past_in_front(AttentionInputs& inputs) {
-  const AttentionOptions o = resolved_options(inputs);
-  inputs.tensors.past_key =
-      random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"P", 2}, {"D", o.head_dim}}, "past_key");
-  inputs.tensors.past_value =
-      random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"P", 2}, {"Dv", o.v_head_dim}}, "past_value");
+  AttentionSizes sizes = attention_sizes(inputs);
+  sizes.past = 2;
+  for (const CachedTensor& cached : cached_tensors(inputs.options.op)) {
+    const TensorEntry& past = tensor_entry(cached.past);
+    inputs.tensors.*(past.member) =
+        random_tensor(computed_shape(past.id, inputs.options, sizes), std::string(past.name));
+  }
 }
 
 // Where no past says where the queries stand; the first rows of the second sentence see nothing.
 void say_how_many_keys(AttentionInputs& inputs) {
-  if (!inputs.tensors.past_key && !inputs.options.relative_bias)
+  if (!given_past_length(inputs.tensors) && !inputs.options.relative_bias)
     inputs.tensors.nonpad_kv_seqlen = lengths({{"N", batch}}, {3, 1});
 }
 
@@ -188,7 +191,7 @@ void bias_by_distance(AttentionInputs& inputs, RelativeBias bias) {
 void choose_keys(AttentionInputs& inputs, Indexer indexer) {
   AttentionOptions& o = inputs.options;
   TraceTensors& t = inputs.tensors;
-  if (t.past_key || t.static_k || t.bias_k || o.add_zero_attn) return;
+  if (given_past_length(t) || t.static_k || t.bias_k || o.add_zero_attn) return;
   if (is_latent(o) && !o.q_lora_rank) return;
   if (has_rotary_embedding(o))
     indexer.width = std::max(indexer.width, 2 * rotation_of(resolved_options(inputs)).count());
@@ -297,8 +300,8 @@ std::vector<std::vector<NamedChange>> of_latents(std::vector<std::vector<NamedCh
   for (auto& group : changes)
     std::erase_if(group, [](const NamedChange& change) {
       const std::string_view name = change.name;
-      return name == "a past" || name == "separate projections" || name == "bias_k" || name == "static_k" ||
-             name == "zero row" || name == "QK-norm" || name == "no biases";
+      return name == "separate projections" || name == "bias_k" || name == "static_k" || name == "zero row" ||
+             name == "QK-norm" || name == "no biases";
     });
   std::erase_if(changes, [](const auto& group) { return group.empty(); });
   return changes;

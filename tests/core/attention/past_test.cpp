@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/cell_provenance.h"
 #include "core/attention/heads.h"
 #include "core/attention/reference_backend.h"
+#include "core/attention/reference_parts.h"
 #include "core/attention/score_path.h"
 #include "tests/checks.h"
+#include "tests/core/attention/latent_inputs.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/attention/refused_inputs.h"
 
@@ -40,6 +43,15 @@ void check_same_numbers(const Tensor& got, const Tensor& expected) {
   }
 }
 
+AttentionInputs causal_latents(LatentLayout layout, Index length) {
+  AttentionOptions o = latent_options(layout);
+  o.is_causal = true;
+  o.rotary_base = 10.0;
+  AttentionInputs inputs = latent_inputs(o, {2, length, length});
+  inputs.tensors.key = inputs.tensors.query;
+  return inputs;
+}
+
 AttentionInputs causal_text(Index length) {
   AttentionInputs inputs = random_inputs(small_options(4, 2, 4), {2, length, length});
   inputs.tensors.key = inputs.tensors.value = inputs.tensors.query;
@@ -51,8 +63,16 @@ AttentionInputs causal_text(Index length) {
 AttentionInputs continued(const AttentionInputs& text, Index count) {
   const Index length = text.tensors.query->shape().size(1), before = length - count;
   AttentionInputs first = text, last = text;
-  first.tensors.query = first.tensors.key = first.tensors.value = rows_along(text.tensors.query, 1, 0, before);
-  last.tensors.query = last.tensors.key = last.tensors.value = rows_along(text.tensors.query, 1, before, count);
+  first.tensors.query = first.tensors.key = rows_along(text.tensors.query, 1, 0, before);
+  last.tensors.query = last.tensors.key = rows_along(text.tensors.query, 1, before, count);
+  if (is_latent(text.options)) {
+    const TracePtr cache = reference_forward(first);
+    last.tensors.past_compressed_kv = cache->tensors.compressed_kv;
+    last.tensors.past_k_rot = cache->tensors.k_rot;
+    return last;
+  }
+  first.tensors.value = first.tensors.query;
+  last.tensors.value = last.tensors.query;
   const TracePtr cache = reference_forward(first);
   last.tensors.past_key = keys_of_scores(cache->tensors, cache->options);
   last.tensors.past_value = values_of_sum(cache->tensors);
@@ -62,6 +82,13 @@ AttentionInputs continued(const AttentionInputs& text, Index count) {
 AttentionInputs behind_past(AttentionInputs inputs, Index length = 3) {
   inputs.tensors.past_key = random_tensor({{"N", 2}, {"G", 2}, {"P", length}, {"D", 4}}, "past_key");
   inputs.tensors.past_value = random_tensor({{"N", 2}, {"G", 2}, {"P", length}, {"Dv", 4}}, "past_value");
+  return inputs;
+}
+
+AttentionInputs behind_latents(AttentionInputs inputs, Index length = 3) {
+  inputs.tensors.past_compressed_kv =
+      random_tensor({{"N", 2}, {"P", length}, {"C", 5}}, "past_compressed_kv");
+  inputs.tensors.past_k_rot = random_tensor({{"N", 2}, {"1", 1}, {"P", length}, {"R", 2}}, "past_k_rot");
   return inputs;
 }
 
@@ -112,6 +139,98 @@ TEST_CASE("a text computed token by token behind a cache is the text computed at
       check_same_numbers(*part->tensors.present_key, *keys_of_scores(whole->tensors, whole->options));
       check_same_numbers(*part->tensors.present_value, *whole->tensors.v_heads);
     }
+}
+
+TEST_CASE(
+    "latents computed token by token behind a cache of them are those computed at once, in both layouts") {
+  const std::vector<std::pair<const char*, std::function<void(AttentionInputs&)>>> kinds{
+      {"RoPE of neighbours", [](AttentionInputs& in) { in.options.rotary_pairs = RotaryPairs::neighbours; }},
+      {"no RoPE", [](AttentionInputs& in) { in.options.rotary_base.reset(); }},
+      {"ALiBi and a window",
+       [](AttentionInputs& in) {
+         in.options.alibi = true;
+         in.options.sliding_window = 4;
+       }},
+      {"bottom right", [](AttentionInputs& in) { in.options.causal_alignment = CausalAlignment::bottom_right; }},
+      {"sinks", [](AttentionInputs& in) { in.options.sink = {0.5}; }}};
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed})
+    for (const auto& [name, change] : kinds)
+      for (const Index count : {1, 3}) {
+        INFO(name << ", layout " << static_cast<int>(layout) << ", the last " << count);
+        AttentionInputs text = causal_latents(layout, 7);
+        change(text);
+        const TracePtr whole = reference_forward(text), part = reference_forward(continued(text, count));
+        check_same_numbers(*part->tensors.output, *rows_along(whole->tensors.output, 1, 7 - count, count));
+        check_same_numbers(*part->tensors.present_compressed_kv, *whole->tensors.compressed_kv);
+        check_same_numbers(*part->tensors.present_k_rot, *whole->tensors.k_rot);
+        for (const Id id : {Id::kv_b, Id::k_heads, Id::v_heads, Id::k_absorbed})
+          if (const TensorPtr made = part->tensor(id)) check_same_numbers(*made, *whole->tensor(id));
+      }
+}
+
+TEST_CASE("only the new tokens of latents are projected, and all of them are expanded") {
+  const TracePtr trace = reference_forward(behind_latents(causal_latents(LatentLayout::expanded, 4)));
+  const TraceTensors& t = trace->tensors;
+  CHECK(t.kv_a->shape() == Shape{{"N", 2}, {"S", 4}, {"C+R", 7}});
+  CHECK(t.present_compressed_kv->shape() == Shape{{"N", 2}, {"P+S", 7}, {"C", 5}});
+  CHECK(t.present_k_rot->shape() == Shape{{"N", 2}, {"1", 1}, {"P+S", 7}, {"R", 2}});
+  CHECK(t.kv_b->shape() == Shape{{"N", 2}, {"P+S", 7}, {"H·(Dn+Dv)", 24}});
+  CHECK(t.k_heads->shape() == Shape{{"N", 2}, {"G", 4}, {"P+S", 7}, {"D", 5}});
+  CHECK(t.scores->shape() == Shape{{"N", 2}, {"H", 4}, {"L", 4}, {"P+S", 7}});
+}
+
+TEST_CASE("latents behind a past in blocks of queries have the bits of the whole") {
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
+    const AttentionInputs inputs = behind_latents(causal_latents(layout, 4));
+    const TracePtr whole = reference_forward(inputs);
+    const TracePtr parts = reference_forward_of(inputs, {{Id::output}, {Id::attn_weights}}, 0, 8);
+    CHECK(identical(*parts->tensors.output, *whole->tensors.output));
+    CHECK(identical(*parts->tensors.attn_weights, *whole->tensors.attn_weights));
+  }
+}
+
+TEST_CASE("a latent of the cache says that it was given, and one of this pass stands behind the cache") {
+  const TracePtr trace = reference_forward(behind_latents(causal_latents(LatentLayout::absorbed, 4)));
+  const auto cell = [&](Id id, const std::vector<Index>& index) {
+    return cell_provenance(*trace, {id}, index);
+  };
+  CHECK(cell(Id::past_compressed_kv, {0, 1, 2}).note ==
+        "Given: latents of earlier tokens, as a cache keeps them.");
+  CHECK(cell(Id::present_compressed_kv, {0, 1, 2}).note ==
+        "Row 1 of the cache: it was computed in an earlier pass.");
+  CHECK(cell(Id::present_compressed_kv, {0, 5, 2}).formula ==
+        "present_compressed_kv[0,5,2] = compressed_kv[0,2,2]");
+  CHECK(cell(Id::present_k_rot, {0, 0, 5, 1}).note == "Row 2 of this pass, behind the 3 of the cache.");
+  CHECK(cell(Id::k_absorbed, {0, 0, 1, 6}).formula == "k_absorbed[0,0,1,6] = present_k_rot[0,0,1,1]");
+  CHECK(cell(Id::k_rot, {0, 0, 2, 0}).note.starts_with("Position 5: "));
+}
+
+TEST_CASE("a past that an operator's cache does not keep is refused, with what to give instead") {
+  AttentionInputs latents = causal_latents(LatentLayout::absorbed, 4);
+  CHECK(refusal_of(behind_latents(latents)) == "accepted");
+  AttentionInputs wrong = latents;
+  wrong.tensors.past_key = wrong.tensors.past_value =
+      random_tensor({{"N", 2}, {"G", 4}, {"P", 3}, {"D", 5}}, "past_key");
+  CHECK(refusal_of(wrong) ==
+        "past_key: this operator's cache keeps other tensors: got (2,4,3,5); expected past_compressed_kv "
+        "(N,P,C) and past_k_rot (N,1,P,R); give those, or choose multi_head_attention");
+  CHECK(refusal_of(behind_latents(few_tokens())) ==
+        "past_compressed_kv: this operator's cache keeps other tensors: got (2,3,5); expected past_key "
+        "(N,G,P,D) and past_value (N,G,P,Dv); give those, or choose multi_head_latent_attention");
+  wrong = behind_latents(latents);
+  wrong.tensors.past_compressed_kv = nullptr;
+  CHECK(refusal_of(wrong) ==
+        "past_k_rot: past_compressed_kv and past_k_rot come together: got past_k_rot alone; expected both or "
+        "neither; give past_compressed_kv too");
+  wrong = behind_latents(latents);
+  wrong.tensors.past_k_rot = random_tensor({{"N", 2}, {"1", 1}, {"P", 2}, {"R", 2}}, "past_k_rot");
+  CHECK(refusal_of(wrong).starts_with("past_compressed_kv: "));
+  wrong.tensors.past_k_rot = random_tensor({{"N", 2}, {"P", 3}, {"R", 2}}, "past_k_rot");
+  CHECK(refusal_of(wrong).starts_with("past_compressed_kv: the number of axes disagrees"));
+  CHECK(refusal_of(of_lengths(behind_latents(latents), {5, 2})) ==
+        "nonpad_kv_seqlen: the place of the queries is given twice: got nonpad_kv_seqlen beside "
+        "past_compressed_kv; expected one or the other; leave one out");
+  CHECK(refusal_of(of_lengths(latents, {4, 2})) == "accepted");
 }
 
 TEST_CASE("a present is the past with the rows of this pass behind it, and appended rows at the end") {
@@ -178,6 +297,10 @@ TEST_CASE("a past of no token changes nothing but the name of the keys") {
   check_same_numbers(*with->tensors.output, *without->tensors.output);
   check_same_numbers(*with->tensors.present_key, *without->tensors.k_rotary);
   CHECK(reference_backward(*with)->grad.past_key->size() == 0);
+  const AttentionInputs latents = causal_latents(LatentLayout::expanded, 4);
+  const TracePtr behind_none = reference_forward(behind_latents(latents, 0));
+  check_same_numbers(*behind_none->tensors.output, *reference_forward(latents)->tensors.output);
+  CHECK(reference_backward(*behind_none)->grad.past_k_rot->size() == 0);
 }
 
 TEST_CASE("a past that does not fit is refused with the reason") {
@@ -197,9 +320,10 @@ TEST_CASE("a past that does not fit is refused with the reason") {
   CHECK(refusal_of(inputs).starts_with("past_value: "));
   inputs = behind_past(few_tokens());
   inputs.tensors.static_k = random_tensor({{"N", 2}, {"G", 2}, {"S", 5}, {"D", 4}}, "static_k");
-  CHECK(refusal_of(inputs) ==
-        "past_key: a past comes before projected keys and values, and static_k and static_v replace those: got "
-        "past_key and static_k; expected one or the other; leave one out");
+  CHECK(
+      refusal_of(inputs) ==
+      "past_key: a past comes before projected keys and values, and static_k and static_v replace those: got "
+      "past_key and static_k; expected one or the other; leave one out");
 }
 
 TEST_CASE("lengths of a cache that cannot be are refused") {

@@ -16,18 +16,13 @@
 #include "core/compare/variant_trials.h"
 #include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
+#include "tests/core/compare/causes.h"
 
 using namespace headwise;
 using namespace headwise::test;
 using Id = TensorId;
 
 namespace {
-
-std::string texts(const std::vector<LikelyCause>& causes) {
-  std::string all;
-  for (const LikelyCause& cause : causes) all += cause.text + "\n";
-  return all;
-}
 
 TensorPtr shared(Tensor tensor) {
   return std::make_shared<const Tensor>(std::move(tensor));
@@ -45,18 +40,6 @@ Tensor mapped(const Tensor& tensor, const std::function<double(double)>& change)
   Tensor result = tensor;
   for (Index i = 0; i < result.size(); ++i) result.set_flat(i, change(result.flat(i)));
   return result;
-}
-
-// Another program computed `changed`; its output, weights and scores are held against ours.
-std::string causes_when(const AttentionInputs& inputs, const AttentionInputs& changed,
-                        const std::vector<Id>& written = {Id::output}) {
-  const TracePtr ours = reference_forward(inputs);
-  const TracePtr other = reference_forward(changed);
-  std::vector<StoredTensor> theirs;
-  for (const Id id : written) theirs.push_back({to_string(TensorName{id}), other->tensor(id), "f64"});
-  const ArrayComparison comparison = compare_arrays(*ours, theirs, {});
-  REQUIRE(comparison.first_difference() != nullptr);
-  return texts(causes_in_variants({inputs, *ours, nullptr, theirs, {}}, comparison));
 }
 
 AttentionInputs inputs_with_masks() {
@@ -372,63 +355,6 @@ TEST_CASE("sinks that are missing, or that are scaled as the scores are, are tol
   changed.options.sink = inputs.options.sink;
   for (double& sink : changed.options.sink) sink *= 1.0 / std::sqrt(3.0);
   CHECK_CONTAINS(causes_when(inputs, changed), "the sinks are scaled as the scores are");
-}
-
-// Two cached tokens, a causal mask and rotary positions.
-AttentionInputs inputs_with_past() {
-  AttentionInputs inputs = random_inputs(small_options(4, 2, 4), {2, 5, 5});
-  inputs.options.is_causal = true;
-  inputs.options.rotary_base = 10.0;
-  inputs.tensors.past_key = random_tensor({{"N", 2}, {"G", 2}, {"P", 2}, {"D", 4}}, "past_key");
-  inputs.tensors.past_value = random_tensor({{"N", 2}, {"G", 2}, {"P", 2}, {"Dv", 4}}, "past_value");
-  return inputs;
-}
-
-TEST_CASE("cached keys that are rotated twice, and positions that miss the past, are told") {
-  const AttentionInputs inputs = inputs_with_past();
-  AttentionInputs changed = inputs;
-  changed.tensors.past_key =
-      std::make_shared<const Tensor>(rotary_embedding(*inputs.tensors.past_key, rotation_of(inputs.options)));
-  CHECK_CONTAINS(causes_when(inputs, changed), "the cached keys are rotated twice");
-
-  // What a causal mask without the past's offset blocks, as a given mask.
-  changed = inputs;
-  changed.options.is_causal = false;
-  Tensor blocked(Shape{{"L", 5}, {"S", 7}}, DType::boolean);
-  for (Index l = 0; l < 5; ++l)
-    for (Index s = 0; s < 7; ++s) blocked.set_flat(7 * l + s, s > l ? 1.0 : 0.0);
-  changed.tensors.attn_mask = std::make_shared<const Tensor>(std::move(blocked));
-  CHECK_CONTAINS(causes_when(inputs, changed), "ignore the past: query i stands at key i");
-}
-
-TEST_CASE("a cache position that is off by one is told, in the masks and in the rotary positions") {
-  AttentionInputs inputs = inputs_with_past();
-  AttentionInputs changed = inputs;
-  // Keys of the past one place further back: the same as new positions one further on.
-  const Rotation back = rotation_of(inputs.options);
-  Tensor moved = *inputs.tensors.past_key;
-  for (Index row = 0; row < moved.size() / 4; ++row) {
-    Tensor one(Shape{{"T", 1}, {"D", 4}}, DType::f64);
-    for (Index d = 0; d < 4; ++d) one.set_flat(d, moved.flat(4 * row + d));
-    const Tensor turned = rotary_embedding(one, back, -1);
-    for (Index d = 0; d < 4; ++d) moved.set_flat(4 * row + d, turned.flat(d));
-  }
-  changed.tensors.past_key = std::make_shared<const Tensor>(std::move(moved));
-  CHECK_CONTAINS(causes_when(inputs, changed), "rotary positions after the past begin at 3, not at 2");
-
-  inputs.options.rotary_base.reset();
-  inputs.options.alibi = true;
-  changed = inputs;
-  changed.options.is_causal = changed.options.alibi = false;
-  Tensor bias(Shape{{"N·H", 8}, {"L", 5}, {"S", 7}}, DType::f64);
-  const std::vector<double> slopes = alibi_slopes(4);
-  for (Index i = 0; i < bias.size(); ++i) {
-    const Index key = i % 7, own = i / 7 % 5 + 3, head = i / 35 % 4;
-    bias.set_flat(
-        i, key > own ? -HUGE_VAL : -slopes[static_cast<std::size_t>(head)] * static_cast<double>(own - key));
-  }
-  changed.tensors.attn_mask = std::make_shared<const Tensor>(std::move(bias));
-  CHECK_CONTAINS(causes_when(inputs, changed), "the cache position of the masks is off by one");
 }
 
 TEST_CASE("every variant is named where another program is that variant") {

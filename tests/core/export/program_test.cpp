@@ -268,6 +268,27 @@ TEST_CASE("a past is put in front of keys and values, and positions begin behind
   CHECK_CONTAINS(code(trace, Step::weighted_sum, TensorId::head_output), "attn_weights @ present_value");
 }
 
+TEST_CASE("a past of latents is put in front of them, before heads are made of all") {
+  for (const char* layout : {"expanded", "absorbed"}) {
+    const TracePtr trace = traced(fmt::format(
+        R"({{"headwise": 1, "op": "multi_head_latent_attention", "attention": {{"embed_dim": 12, "num_heads": 3,
+        "rotary_base": 10, "kv_lora_rank": 5, "qk_nope_head_dim": 3, "qk_rope_head_dim": 2, "layout": "{}"}},
+        "inputs": {{"query_length": 4, "past_length": 2}}, "mask": {{"is_causal": true}}}})",
+        layout));
+    CHECK(code(trace, Step::past, TensorId::present_compressed_kv) ==
+          "present_compressed_kv = torch.cat([past_compressed_kv, compressed_kv], dim=-2)  # (1,6,5)\n");
+    CHECK(code(trace, Step::past, TensorId::present_compressed_kv, CodeStyle::d2l) ==
+          "present_compressed_kv = torch.cat([past_compressed_kv, compressed_kv], dim=-2)  # (1,6,5)\n");
+    CHECK(code(trace, Step::past, TensorId::present_k_rot, CodeStyle::numpy) ==
+          "present_k_rot = np.concatenate([past_k_rot, k_rot], axis=-2)  # (1,1,6,2)\n");
+    CHECK_CONTAINS(code(trace, Step::project, TensorId::k_rot), "torch.arange(2, 6, dtype=torch.float64)");
+    if (trace->tensors.kv_b)
+      CHECK_CONTAINS(code(trace, Step::split_heads, TensorId::kv_b), "F.linear(present_compressed_kv, ");
+    else
+      CHECK_CONTAINS(code(trace, Step::split_heads, TensorId::k_absorbed), "present_k_rot");
+  }
+}
+
 TEST_CASE("an indexer chooses keys in the code, before the mask that it ends in") {
   const TracePtr trace = traced(R"({"headwise": 1, "attention": {"embed_dim": 12, "num_heads": 3},
       "inputs": {"query_length": 4}, "mask": {"indexer": {"heads": 2, "width": 5, "k": 2}}})");

@@ -168,7 +168,7 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
     o.is_causal = true;
     t.relative_bias_weight = patterned(Shape{{"buckets", 32}, {"H", s.heads}}, DType::f32, 5);
   });
-  if (!zero_row && !first.tensors.bias_k && !first.tensors.static_k && !first.tensors.past_key) {
+  if (!zero_row && !first.tensors.bias_k && !first.tensors.static_k && !given_past_length(first.tensors)) {
     const Index columns = 2 * rotation_of(resolved_options(first)).count();
     add("an indexer", attention, [&](Options& o, Arrays& t) {
       o.indexer = Indexer{2, std::max<Index>(6, std::max(columns, s.head_dim + s.head_dim % 2)), 3};

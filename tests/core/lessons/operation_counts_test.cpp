@@ -34,7 +34,7 @@ class CountingLoops {
         linear(*t_.key, *t_.kv_a_weight, t_.kv_a_bias, *t_.kv_a);
         break;
       case TensorId::kv_b:
-        linear(*t_.compressed_kv, *t_.kv_b_weight, nullptr, *t_.kv_b);
+        linear(latents(), *t_.kv_b_weight, nullptr, *t_.kv_b);
         break;
       case TensorId::q_absorbed:
         absorb();
@@ -118,12 +118,16 @@ class CountingLoops {
     });
   }
 
+  const Tensor& latents() const {
+    return t_.present_compressed_kv ? *t_.present_compressed_kv : *t_.compressed_kv;
+  }
+
   void sum_latents() {
     each_row([&](Index n, Index h, Index, Index l) {
       for (Index c = 0; c < s_.latent; ++c) {
         double sum = 0.0;
         for (Index key = 0; key < s_.all_keys; ++key)
-          add(sum, t_.dropped_weights->at({n, h, l, key}), t_.compressed_kv->at({n, key, c}));
+          add(sum, t_.dropped_weights->at({n, h, l, key}), latents().at({n, key, c}));
         agrees(sum, t_.latent_output->at({n, h, l, c}));
       }
     });

@@ -136,12 +136,21 @@ double lengthened(See s) {
 
 // --- Latents ---
 
+// Those of all keys: with a past, it comes first.
+const TensorPtr& latents(See s) {
+  return s.t().present_compressed_kv ? s.t().present_compressed_kv : s.t().compressed_kv;
+}
+
+const TensorPtr& shared_columns(See s) {
+  return s.t().present_k_rot ? s.t().present_k_rot : s.t().k_rot;
+}
+
 Index latent_width(See s) {
-  return s.size(s.t().compressed_kv, 2);
+  return s.size(latents(s), 2);
 }
 
 Index shared_width(See s) {
-  return s.size(s.t().k_rot, 3);
+  return s.size(shared_columns(s), 3);
 }
 
 Index own_width(See s) {
@@ -156,7 +165,7 @@ Index values_of_latents(See s) {
 double expanded(See s, Index head, Index token, Index column) {
   double sum = 0.0;
   for (Index c = 0; c < latent_width(s); ++c)
-    sum += s.at(s.t().compressed_kv, {0, token, c}) *
+    sum += s.at(latents(s), {0, token, c}) *
            s.at(s.t().kv_b_weight, {head * (own_width(s) + values_of_latents(s)) + column, c});
   return sum;
 }
@@ -171,10 +180,10 @@ bool scores_follow_from_the_cache(See s) {
       double sum = 0.0;
       for (Index c = 0; c < nope; ++c) sum += s.at(q, {0, h, last, c}) * expanded(s, h, j, c);
       for (Index c = 0; c < shared_width(s); ++c)
-        sum += s.at(q, {0, h, last, nope + c}) * s.at(t.k_rot, {0, 0, j, c});
+        sum += s.at(q, {0, h, last, nope + c}) * s.at(shared_columns(s), {0, 0, j, c});
       if (!same(sum, s.at(t.scores, {0, h, last, j}))) return false;
     }
-  return s.options().op == Op::multi_head_latent_attention && s.size(t.k_rot, 1) == 1;
+  return s.options().op == Op::multi_head_latent_attention && s.size(shared_columns(s), 1) == 1;
 }
 
 // The output of a head for the last query, as its part of W_UKV times the sum of latents.
@@ -449,7 +458,7 @@ std::vector<PageClaim> option_claims() {
          for (Index j = 0; j < s.keys(); ++j)
            for (Index c = 0; c < shared_width(s); ++c)
              for (const Index h : {Index{0}, s.heads() - 1})
-               if (s.at(s.t().k_heads, {0, h, j, own_width(s) + c}) != s.at(s.t().k_rot, {0, 0, j, c}))
+               if (s.at(s.t().k_heads, {0, h, j, own_width(s) + c}) != s.at(shared_columns(s), {0, 0, j, c}))
                  return false;
          return says_count(s, s.heads() - 1) && s.heads() > 1;
        }},

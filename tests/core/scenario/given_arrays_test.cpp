@@ -349,3 +349,39 @@ TEST_CASE("files named in the scenario are read from its folder, and --input com
       "query is missing: got key; expected arrays named query, key, value; add it to the file, or give it");
   std::filesystem::remove_all(folder);
 }
+
+TEST_CASE("a cache of latents is drawn, or given with or without an axis for its one head") {
+  const std::string latents =
+      R"({"op":"multi_head_latent_attention","attention":{"embed_dim":8,"num_heads":2,"kv_lora_rank":5,)"
+      R"("qk_nope_head_dim":3,"qk_rope_head_dim":2},"inputs":{"query_length":3,"past_length":2}})";
+  const ScenarioInputs drawn = made_with(latents, {});
+  CHECK(sizes_of_given(drawn.attention.tensors.past_compressed_kv) == "(1,2,5)");
+  CHECK(drawn.attention.tensors.past_k_rot->shape() == Shape{{"N", 1}, {"1", 1}, {"P", 2}, {"R", 2}});
+  CHECK(drawn.labels.key == std::vector<std::string>{"past 0", "past 1", "k 0", "k 1", "k 2"});
+  CHECK(sizes_of_given(reference_forward(drawn.attention)->tensors.present_compressed_kv) == "(1,5,5)");
+  // (N,1,P,C) and (N,1,P,R) are transformers', (N,P,C) and (N,P,R) those of DeepSeek's own program.
+  const TensorPtr rotated = counted_up({1, 1, 7, 2});
+  for (const GivenArrays& given :
+       {GivenArrays{{"past_compressed_kv", counted_up({1, 1, 7, 5})}, {"past_k_rot", rotated}},
+        GivenArrays{{"past_compressed_kv", counted_up({1, 7, 5})}, {"past_k_rot", counted_up({1, 7, 2})}}}) {
+    const TraceTensors tensors = made_with(latents, given).attention.tensors;
+    CHECK(sizes_of_given(tensors.past_compressed_kv) == "(1,7,5)");
+    CHECK(sizes_of_given(tensors.past_k_rot) == "(1,1,7,2)");
+    CHECK(tensors.past_k_rot->at({0, 0, 3, 1}) == 7.0);
+  }
+  check_refused(latents, {{"past_k_rot", rotated}},
+                {"past_k_rot is given without past_compressed_kv: both or neither"});
+  check_refused(latents, {{"past_compressed_kv", counted_up({1, 7, 4})}, {"past_k_rot", rotated}},
+                {"past_compressed_kv", "(1,7,4)", "(1,7,5)", "kv_lora_rank"});
+  check_refused(latents, {{"past_compressed_kv", counted_up({1, 2, 7, 5})}, {"past_k_rot", rotated}},
+                {"past_compressed_kv", "the number of axes is wrong", "(N,P,C), or (N,1,P,C)"});
+  check_refused(latents, {{"past_compressed_kv", counted_up({1, 7, 5})}, {"past_k_rot", counted_up({1, 6, 2})}},
+                {"past_compressed_kv and past_k_rot are as long"});
+  check_refused(
+      latents, {{"past_key", rotated}, {"past_value", rotated}},
+      {"multi_head_latent_attention keeps no past_key in its cache: give past_compressed_kv (N,P,C) and "
+       "past_k_rot (N,1,P,R), or set op to multi_head_attention"});
+  check_refused("{}", {{"past_compressed_kv", counted_up({1, 7, 5})}, {"past_k_rot", rotated}},
+                {"multi_head_attention keeps no past_compressed_kv in its cache: give past_key (N,G,P,D) and "
+                 "past_value (N,G,P,Dv), or set op to multi_head_latent_attention"});
+}
