@@ -200,7 +200,7 @@ TEST_CASE("a latent of the cache says that it was given, and one of this pass st
         "Row 1 of the cache: it was computed in an earlier pass.");
   CHECK(cell(Id::present_compressed_kv, {0, 5, 2}).formula ==
         "present_compressed_kv[0,5,2] = compressed_kv[0,2,2]");
-  CHECK(cell(Id::present_k_rot, {0, 0, 5, 1}).note == "Row 2 of this pass, behind the 3 of the cache.");
+  CHECK(cell(Id::present_k_rot, {0, 0, 5, 1}).note == "Row 2 of this pass, after the 3 of the cache.");
   CHECK(cell(Id::k_absorbed, {0, 0, 1, 6}).formula == "k_absorbed[0,0,1,6] = present_k_rot[0,0,1,1]");
   CHECK(cell(Id::k_rot, {0, 0, 2, 0}).note.starts_with("Position 5: "));
 }
