@@ -94,7 +94,8 @@ void make_room(Scenario& scenario, Op op) {
   a.qk_rope_head_dim = std::max<Index>(width / 8 * 2, 2);
   a.qk_nope_head_dim = width - *a.qk_rope_head_dim;
   a.kv_lora_rank = std::max<Index>(a.embed_dim / 4, 1);
-  a.rotary_inverse_frequencies.reset();  // of wider heads
+  if (scenario.mask.indexer) a.q_lora_rank = std::max<Index>(a.embed_dim / 2, 1);  // it reads compressed_q
+  a.rotary_inverse_frequencies.reset();                                            // of wider heads
   if (a.rotary_base) return;
   a.rotary_base = 10000.0;
   a.rotary_pairs = RotaryPairs::neighbours;

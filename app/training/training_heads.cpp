@@ -230,7 +230,7 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
 }  // namespace
 
 Rgba8 color_of_habit(const Palette& palette, Habit habit) {
-  constexpr std::array<Index, habit_count> hues{0, 1, 2, 3};
+  constexpr std::array<Index, habit_count> hues{0, 2, 4, 5};  // the four that are furthest apart in all themes
   return head_hue(palette, hues[static_cast<std::size_t>(habit)]);
 }
 
