@@ -189,16 +189,16 @@ void read_size(const JsonValue& value, PictureSize& size, std::optional<Index>* 
   size = {side(value["height"]), side(value["width"])};
 }
 
-void read_colours(const JsonValue& value, std::array<double, 3>& colours, bool divides) {
+void read_colours(const JsonValue& value, std::array<double, 3>& numbers, bool divides) {
   const auto number = [&](const JsonValue& one) {
     const double read = one.number(AnyNumber{});
     if (divides && read == 0.0) one.refuse("out of range", "a number other than 0");
     return read;
   };
-  if (value.json().is_number()) return colours.fill(number(value));
+  if (value.json().is_number()) return numbers.fill(number(value));
   const std::vector<JsonValue> entries = value.list("3 numbers").entries();
-  if (entries.size() != colours.size()) value.refuse("wrong length", "3 numbers, for red, green and blue");
-  std::ranges::transform(entries, colours.begin(), number);
+  if (entries.size() != numbers.size()) value.refuse("wrong length", "3 numbers, for red, green and blue");
+  std::ranges::transform(entries, numbers.begin(), number);
 }
 
 // The image processors of transformers, by how their names begin, with what they do where a file does not say
@@ -303,7 +303,6 @@ RgbPicture prepared(const RgbPicture& picture, const PictureProcessor& processor
 }
 
 Tensor pixel_values(const RgbPicture& picture, const PictureProcessor& processor) {
-  constexpr Index colours = 3;
   const Index pixels = picture.width * picture.height;
   require_memory(pixels * colours * static_cast<Index>(sizeof(float)), "pixel_values");
   Tensor made =
