@@ -118,6 +118,9 @@ std::string described(const AttentionLayer& layer) {
     if (set && key != "scale") text += fmt::format(", {} {:g}", key, *value);
   });
   if (attention.output_gate) text += ", output gate";
+  if (const auto& indexer = attention.indexer)
+    text += fmt::format(", indexer of {} heads of {} that keeps {} keys", indexer->heads, indexer->width,
+                        indexer->k);
   if (attention.qk_norm)
     text +=
         fmt::format(", qk_norm {} ({})", choice_name(*attention.qk_norm), choice_name(attention.qk_norm_kind));

@@ -233,6 +233,8 @@ ChosenKeys chosen_keys(const Trace& trace, Index n, Index h, Index l) {
   std::vector<char> allowed(scores.size(), 1);
   for (const Product& product : mask_products(exact)) {
     if (product.reading == MaskReading::not_chosen) continue;
+    // Biases by distance, which block nothing, may not be kept.
+    if (!product.factors.empty() && !exact.tensor(product.factors.front().tensor)) continue;
     for (std::size_t s = 0; s < scores.size(); ++s) {
       const std::vector<Index> cell{n, h, l, static_cast<Index>(s)};
       if (holds_at(product, cell) &&

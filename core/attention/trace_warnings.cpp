@@ -8,8 +8,10 @@
 #include <cmath>
 #include <initializer_list>
 #include <map>
+#include <set>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/indexer.h"
 #include "core/attention/latent_attention.h"
 #include "core/attention/softmax.h"
 #include "core/tensor/float_dispatch.h"
@@ -114,6 +116,30 @@ void warn_of_non_finite(const TensorEntry& entry, const Tensor& tensor, std::vec
   warnings.push_back(fmt::format("{}: {}", cells, effect));
 }
 
+// Queries of which the k-th place goes to one of several keys with the same score.
+void warn_of_tied_choices(const Trace& trace, std::vector<std::string>& warnings) {
+  const TensorPtr& scores = (trace.exact ? *trace.exact : trace).tensors.indexer_scores;
+  if (!trace.options.indexer || !scores) return;
+  const Index k = trace.options.indexer->k, queries = scores->shape().size(1);
+  for (Index n = 0; n < scores->shape().size(0); ++n) {
+    std::vector<Index> tied;
+    for (Index l = 0; l < queries; ++l) {
+      const std::vector<double> row = indexer_row(*scores, n, l);
+      if (std::set<double>(row.begin(), row.end()).size() == row.size()) continue;
+      const ChosenKeys chosen = chosen_keys(trace, n, 0, l);
+      const auto score = [&](Index rank) {
+        return row[static_cast<std::size_t>(chosen.order()[static_cast<std::size_t>(rank)])];
+      };
+      if (k > 0 && chosen.allowed() > k && score(k - 1) == score(k)) tied.push_back(l);
+    }
+    if (!tied.empty())
+      warnings.push_back(fmt::format(
+          "mask.indexer: batch {}, {}: keys with equal scores stand at place {} and behind it: the first of "
+          "them are kept, where another program may keep others",
+          n, counted("query", "queries", tied), k));
+  }
+}
+
 }  // namespace
 
 std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool pass_minus_infinity) {
@@ -155,6 +181,7 @@ std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<In
   }
   const std::vector<std::string> of_options = option_warnings(trace);
   warnings.insert(warnings.end(), of_options.begin(), of_options.end());
+  warn_of_tied_choices(trace, warnings);
   warn_of_fully_masked_rows(trace, blocked_rows, scores, warnings);
   return warnings;
 }

@@ -185,7 +185,7 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
     const ModelRotary& rotary = *attention.rotary;
     a.rotary_pairs = rotary.pairs;
     const Index turned = latents ? layer.qk_rope_head_dim : head_dim;
-    if (rotary_width(rotary, turned) == turned) {
+    if (rotary_width(rotary, turned) == turned && !rotary.backwards) {
       a.rotary_base = rotary.base;
       a.rotary_scaling = rotary.scaling;
     } else {
@@ -243,7 +243,8 @@ std::string head_count_note(const Scenario& scenario, const AttentionLayer& laye
         "number",
         counted(o.num_heads, o.num_kv_heads), o.head_dim, num_heads_path);
   }
-  if (!layer.num_heads || (layer.num_heads == o.num_heads && layer.num_kv_heads == o.num_kv_heads)) return "";
+  const bool same_keys = is_absorbed(o) || layer.num_kv_heads == o.num_kv_heads;  // absorbed, all read one
+  if (!layer.num_heads || (layer.num_heads == o.num_heads && same_keys)) return "";
   return fmt::format("trained with {} heads of {}; split differently here, as {} of {}",
                      counted(*layer.num_heads, *layer.num_kv_heads), layer.q_rows / *layer.num_heads,
                      counted(o.num_heads, o.num_kv_heads), o.head_dim);

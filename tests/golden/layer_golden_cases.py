@@ -19,6 +19,7 @@ YARN = {**ROPE, "rope_type": "yarn", "factor": 4.0, "original_max_position_embed
 TURNS = ["sliding_attention", "full_attention"]
 FALCON = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 99, "max_position_embeddings": 32, **TOKENS}
 MOE = {"moe_intermediate_size": 8, "num_experts": 2, "num_experts_per_tok": 1, "num_local_experts": 2}
+LLAMA4 = {**WIDE, **MOE, "intermediate_size_mlp": 16}
 LATENT = {**LLAMA, "num_key_value_heads": 4, "q_lora_rank": 6, "kv_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 5}
 DEEPSEEK = {**LATENT, **MOE, "n_routed_experts": 2, "n_group": 1, "topk_group": 1, "first_k_dense_replace": 2}
 INDEXER = {"index_topk": 3, "index_n_heads": 2, "index_head_dim": 6, "mlp_layer_types": ["dense"] * 2}
@@ -72,7 +73,7 @@ CASES = [
     ("cohere", "cohere", LLAMA), ("cohere_norms", "cohere", {**LLAMA, "use_qk_norm": True}),
     ("cohere2", "cohere2", {**LLAMA, "sliding_window": 3, "layer_types": TURNS}),
     ("exaone4", "exaone4", {**LLAMA, "sliding_window": 3, "layer_types": TURNS}),
-    ("llama4_text", "llama4_text", {**WIDE, **MOE, "intermediate_size_mlp": 16, "no_rope_layers": [1, 0], "attention_chunk_size": 3}),
+    ("llama4_text", "llama4_text", {**LLAMA4, "no_rope_layers": [1, 0]}),
     ("gpt_oss", "gpt_oss", {**WIDE, **MOE, "sliding_window": 3, "layer_types": TURNS, "rope_parameters": {**YARN, "truncate": False}}),
     ("glm", "glm", WIDE), ("glm4", "glm4", WIDE), ("helium", "helium", {**LLAMA, "head_dim": 4}),
     ("phi", "phi", LLAMA), ("phi3", "phi3", LLAMA),
@@ -81,6 +82,12 @@ CASES = [
                                **rope(rope_type="longrope", short_factor=[1.0, 1.5], long_factor=[2.0, 5.0], partial_rotary_factor=1.0,
                                       original_max_position_embeddings=16)}),
     ("smollm3", "smollm3", {**LLAMA, "no_rope_layers": [1, 0]}),
+    ("llama4_without_norm", "llama4_text", {**LLAMA4, "use_qk_norm": False, "no_rope_layers": [1, 1]}),
+    ("llama4_chunks", "llama4_text", {**LLAMA4, "no_rope_layers": [1, 0], "attention_chunk_size": 3, "floor_scale": 4, "attn_scale": 0.5}),
+    ("nanochat", "nanochat", WIDE), ("olmo3_wide", "olmo3", {**WIDE, "sliding_window": 3, "layer_types": TURNS}),
+    ("step3p5", "step3p5", {**WIDE, **MOE, "sliding_window": 3, "layer_types": TURNS, "num_sliding_attention_heads": 2,
+                            "rope_parameters": {"full_attention": {**ROPE, "rope_type": "default", "partial_rotary_factor": 0.5},
+                                                "sliding_attention": {"rope_type": "default", "rope_theta": 500.0}}}),
     ("starcoder2", "starcoder2", {**LLAMA, "sliding_window": 3}), ("nemotron", "nemotron", WIDE),
     ("persimmon", "persimmon", {k: v for k, v in LLAMA.items() if k != "num_key_value_heads"}),
     ("diffllama", "diffllama", LLAMA), ("ministral", "ministral", {**WIDE, "sliding_window": 3, "layer_types": TURNS}),

@@ -54,7 +54,7 @@ def judge(program, seen):
     with tempfile.TemporaryDirectory(prefix="headwise-peers-") as work:
         for layer in layers:
             found = match(layer, seen.attentions, seen.files_of_path)
-            told["layers"].append(as_row(judge_layer(program, seen.folder, work, layer, found, seen.settings, seen.arrays)))
+            told["layers"].append(as_row(judge_layer(program, seen.folder, work, layer, found, seen)))
     if layers:
         told["status"] = "judged"
     elif seen.attentions:

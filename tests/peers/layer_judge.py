@@ -117,14 +117,18 @@ def settings_in(config):
     return found
 
 
-def judge_layer(program, folder, work, layer, found, settings, arrays):
-    """One layer's Verdict."""
+# Their weights are those before the sink takes its share, which only the output shows.
+SINK_AFTER_WEIGHTS = ("granite_swa", "granitemoe_swa")
+
+
+def judge_layer(program, folder, work, layer, found, seen):
+    """One layer's Verdict, of a model Seen."""
     verdict = Verdict(layer["layer"], layer["name"], layer["family"], "NO JUDGE")
     command = [program, "run", folder, "--set", f"parameters.layer={layer['layer']}", "--set", "inputs.source=random"]
     output = os.path.join(work, "out.npz")
     if found is not None:
-        seen = batch_first(found)
-        query, key, value = (seen.get(n, seen["query"]) for n in ("query", "key", "value"))
+        given_to = batch_first(found)
+        query, key, value = (given_to.get(n, given_to["query"]) for n in ("query", "key", "value"))
         given = {"query": query}
         if key.shape != query.shape or not np.array_equal(key, query) or not np.array_equal(value, query):
             given |= {"key": key, "value": value}
@@ -150,16 +154,18 @@ def judge_layer(program, folder, work, layer, found, settings, arrays):
     with np.load(output) as file:
         ours = {name: file[name] for name in ("attn_weights", "output")}
     theirs = in_heads(found.weights)
+    if seen.model_type in SINK_AFTER_WEIGHTS:
+        ours["attn_weights"] = ours["attn_weights"] / ours["attn_weights"].sum(-1, keepdims=True)
     equal = ours["attn_weights"].shape == theirs.shape
     if equal:
         both = np.isfinite(ours["attn_weights"]) & np.isfinite(theirs)
         apart = np.abs(np.where(both, ours["attn_weights"], 0).astype(float) - np.where(both, theirs, 0))
         verdict.weights_off = float(apart.max(initial=0.0)) if (np.isfinite(theirs) == np.isfinite(ours["attn_weights"])).all() else float("inf")
-        equal = verdict.weights_off <= WEIGHTS_BOUND * max(1.0, float(np.abs(seen["query"]).max(initial=0.0)) / USUAL_INPUT)
+        equal = verdict.weights_off <= WEIGHTS_BOUND * max(1.0, float(np.abs(given_to["query"]).max(initial=0.0)) / USUAL_INPUT)
     else:
         verdict.remark = f"attn_weights {ours['attn_weights'].shape}, transformers' {theirs.shape}. " + told
     if found.output is not None and equal:
-        expected = seen["output"]
+        expected = given_to["output"]
         if expected.shape == ours["output"].shape:
             scale = max(float(np.abs(expected).max(initial=0.0)), 1e-30)
             verdict.output_off = float(np.abs(expected - ours["output"]).max(initial=0.0)) / scale
@@ -170,7 +176,7 @@ def judge_layer(program, folder, work, layer, found, settings, arrays):
     elif not told:
         verdict.outcome = "SILENT"
     else:
-        verdict.outcome = "TOLD" if names_a_cause(told, settings, arrays) else "VAGUE"
+        verdict.outcome = "TOLD" if names_a_cause(told, seen.settings, seen.arrays) else "VAGUE"
     return verdict
 
 

@@ -19,6 +19,7 @@ SPECIAL = {
     "autoformer": {"prediction_length": 4, "context_length": 16, "lags_sequence": [1, 2]},
     "informer": {"prediction_length": 4, "context_length": 16, "lags_sequence": [1, 2]},
     "time_series_transformer": {"prediction_length": 4, "context_length": 16, "lags_sequence": [1, 2]},
+    "step3p5": {"num_hidden_layers": 4, "layer_types": ["sliding_attention", "full_attention"] * 2, "sliding_window": 3},
     "hunyuan_v1_dense": HEAD_DIM, "hunyuan_v1_moe": HEAD_DIM, "ministral": HEAD_DIM, "nemotron": {**HEAD_DIM, "num_key_value_heads": 2},
     "hunyuan_vl_text": {**HEAD_DIM, "rope_parameters": {**ROPE, "mrope_section": [2, 2, 2, 2]}},
     "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 2, "num_hidden_layers": 4},

@@ -19,9 +19,6 @@ namespace {
 
 constexpr double most_factor = 1e15;  // of a base or a factor: far from overflow
 
-// Llama-like names, but adjacent columns are rotated together.
-constexpr std::array<std::string_view, 2> interleaved_types{"llama4", "llama4_text"};
-
 constexpr JsonFormat rotary_format{.dialect = JsonDialect::python,
                                    .problem = "this is not a valid number for rotary positions"};
 
@@ -225,6 +222,7 @@ ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& pat
     return otherwise;
   };
   const ModelType* const type = find_model_type(text_under(config, "model_type"));
+  rotary.backwards = type && type->rotates_backwards;
   rotary.base =
       number({"rope_theta", "rotary_emb_base", "global_rope_theta"}, type ? type->usual_base : rotary.base);
   // In files without rope_parameters. A local_rope_theta of null is the global one, and Gemma 3 scales only
@@ -244,8 +242,6 @@ ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& pat
   const bool reads_sections = !type || (type->reads & reads::rope_sections) != 0;
   for (const JsonValue* part : std::initializer_list<const JsonValue*>{&scaling, &parameters})
     if (part->json().is_object()) refuse_other_keys(part->json(), reads_sections, rotary);
-  if (std::ranges::find(interleaved_types, text_under(config, "model_type")) != interleaved_types.end())
-    rotary.unsupported = "its pairs are neighbouring columns";
   return rotary;
 }
 
@@ -260,11 +256,14 @@ Rotation model_rotation(const ModelRotary& rotary, Index head_dim, Index tokens)
   Rotation rotation = rotary.scaling ? scaled_rotation(*rotary.scaling, width, rotary.base, tokens)
                                      : Rotation{rotary_inverse_frequencies(width, rotary.base)};
   rotation.pairs = rotary.pairs;
+  if (rotary.backwards)
+    for (double& frequency : rotation.inverse_frequencies) frequency = -frequency;
   return rotation;
 }
 
 std::string rotary_text(const ModelRotary& rotary) {
   std::string text = fmt::format("base {}", rotary.base);
+  if (rotary.backwards) text += ", backwards";
   if (rotary.pairs == RotaryPairs::neighbours) text += ", of neighbouring columns 2j and 2j + 1";
   if (rotary.share < 1.0) text += fmt::format(", of {:g} of each head's columns", rotary.share);
   if (rotary.scaling)

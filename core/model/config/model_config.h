@@ -19,6 +19,7 @@ struct ModelRotary {
   double base = 10000.0;  // rope_theta, rotary_emb_base
   double share = 1.0;     // of a head's columns, (0,1]: partial_rotary_factor, rotary_pct
   RotaryPairs pairs = RotaryPairs::halves;
+  bool backwards = false;                // by the angles times −1
   std::optional<RotaryScaling> scaling;  // rope_scaling
   // A rope_scaling or a model with a different rotation, in a few words: "rope_scaling su"; empty if
   // everything is understood.

@@ -63,7 +63,10 @@ inline constexpr Groups rope = group(0), window = group(1), multiplier = group(2
     window_pattern = group(30),   // every so many layers, one without a window
     latents = group(31),          // multi_head_latent_attention: its sizes, which the arrays say too
     rope_interleave = group(32),  // rotary_neighbours, unless the setting is false
-    indexer = group(33);          // how many keys it keeps, and its sizes, which its arrays say too
+    indexer = group(33),          // how many keys it keeps, and its sizes, which its arrays say too
+    chunks = group(34),           // Llama 4: chunks of a long text, and warmer queries in it
+    layer_bases = group(36),      // layer_rope_theta: a base for each layer, 0 for one that is not rotated
+    written_scalar = group(35);   // query_scalar, if it is given; else 1/√D is used
 }  // namespace reads
 
 struct ModelType {
@@ -83,6 +86,8 @@ struct ModelType {
   std::optional<QkNorm> qk_norm;
   NormKind qk_norm_kind = NormKind::rms;
   double qk_norm_offset = 0.0, usual_norm_epsilon = 1e-5;
+  bool norms_have_weights = true;  // false: q and k are normalised in each layer that rotates them
+  bool rotates_backwards = false;  // nanochat: by the angles times −1
   // The output gate: an array of its own, or the last D of the 2·D rows that each head has in q's.
   OutputGate output_gate = OutputGate::none;
   RotaryPairs indexer_pairs = RotaryPairs::halves;  // of an indexer, whose columns are rotated in their own way

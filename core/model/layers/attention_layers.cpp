@@ -198,6 +198,12 @@ void set_heads(AttentionLayer& layer) {
   if (!layer.num_heads && stage < config.heads_by_stage.size())
     layer.num_heads = config.heads_by_stage[stage];
   layer.num_kv_heads = config.num_kv_heads ? config.num_kv_heads : layer.num_heads;
+  // Step-3.5: layers with a window have a number of heads of their own.
+  const JsonValue settings(*config.settings, config.where, config_format);
+  if (!settings.has("num_sliding_attention_heads")) return;
+  const Json& kinds = settings.at("layer_types");
+  if (kinds.is_array() && stage < kinds.size() && kinds[stage] == "sliding_attention")
+    layer.num_heads = settings.whole("num_sliding_attention_heads", 0, Index{1} << 32);
 }
 
 // Falcon and GPT-BigCode specify the layout of their single array in config.json,
@@ -480,6 +486,7 @@ std::string layer_problem(const AttentionLayer& layer) {
     return fmt::format("{} rows do not fit q, k and v of {} heads", layer.packed_rows, heads);
   if (layer.layout == latent)
     if (const std::string problem = latent_contradiction(layer); !problem.empty()) return problem;
+  if (const std::string problem = indexer_contradiction(layer); !problem.empty()) return problem;
   if (layer.q_rows == 0 || layer.q_rows % heads != 0)
     return fmt::format("{} rows of q cannot be split into {} heads", layer.q_rows, heads);
   if (const std::string problem = head_dim_contradiction(layer); !problem.empty()) return problem;

@@ -28,8 +28,8 @@ std::vector<LatentArray> latent_arrays(const AttentionLayer& layer) {
   const std::string module = module_of_latents(layer);
   std::vector<LatentArray> arrays{{std::string(layer.family->kv), "kv_a_proj_with_mqa.weight", true},
                                   {module + "kv_a_layernorm.", "kv_a_layernorm.weight"},
-                                  {module + "kv_b_proj.", "kv_b_proj.weight"},
-                                  {std::string(layer.family->output), "out_proj.weight", true}};
+                                  {module + "kv_b_proj.", "kv_b_proj.weight"}};
+  if (layer.has_output) arrays.push_back({std::string(layer.family->output), "out_proj.weight", true});
   if (layer.q_lora_rank == 0) {
     arrays.push_back({module + "q_proj.", "q_proj_weight"});
     return arrays;
@@ -109,6 +109,18 @@ void set_latents(AttentionLayer& layer, const ModelFiles& files, const NeededArr
     const bool has_bias = array.has_bias && files.find(layer_array(layer, array.stem, "bias"));
     layer.has_bias = layer.has_bias || has_bias;
   }
+}
+
+std::string indexer_contradiction(const AttentionLayer& layer) {
+  if (layer.indexer.empty()) return "";
+  for (const LayerArray& array : arrays_of_indexer(layer))
+    if (!array.is_bias && !layer.arrays.contains(array.name)) return array.name + " is missing";
+  const Indexer there = *indexer_sizes(layer);
+  const JsonValue settings(*layer.config->settings, layer.config->where, config_format);
+  for (const auto& [key, size] : {std::pair("index_n_heads", there.heads), {"index_head_dim", there.width}})
+    if (const Index said = settings.whole(key, size, most_width); said != size)
+      return fmt::format("the arrays of its indexer give a {} of {}, but config.json {}", key, size, said);
+  return "";
 }
 
 std::string latent_contradiction(const AttentionLayer& layer) {

@@ -38,5 +38,6 @@ void split_latent_rows(AttentionLayer& layer);
 
 // Where the arrays are not of the sizes that config.json gives, or of none at all; else empty.
 std::string latent_contradiction(const AttentionLayer& layer);
+std::string indexer_contradiction(const AttentionLayer& layer);
 
 }  // namespace headwise

@@ -37,7 +37,8 @@ struct Reading {
   // The entry of this layer in a list with one per layer; null if there is no list.
   const Json& of_layer(const char* key) const {
     const Json& list = settings.at(key);
-    if (list.is_null()) return list;
+    static const Json none;
+    if (list.is_null() || (list.is_array() && list.empty())) return none;
     if (settings[key].list("a list with an entry for each layer");
         layer.number >= static_cast<Index>(list.size()))
       settings[key].refuse("an entry is missing", fmt::format("an entry for layer {}", layer.number));
@@ -74,7 +75,9 @@ void read_scale(const Reading& read) {
   if (read.reads(reads::multiplier) ||
       (read.reads(reads::written_multiplier) && read.settings.has("attention_multiplier")))
     scale = read.settings.number("attention_multiplier", 1.0, most);
-  if (read.reads(reads::query_scalar))
+  const bool scalar_is_given =
+      read.reads(reads::written_scalar) && read.settings.has("query_pre_attn_scalar");
+  if (read.reads(reads::query_scalar) || scalar_is_given)
     scale = 1.0 / std::sqrt(read.settings.number("query_pre_attn_scalar", 256.0, most));
   if (read.reads(reads::gpt2_scale)) {
     const bool by_width = read.settings.flag("scale_attn_weights", true);
@@ -111,9 +114,17 @@ void read_norms_and_gate(const Reading& read) {
   if (trained && read.settings.flag("qk_norm", false)) attention.qk_norm = QkNorm::per_head_after_rotary;
   if (read.type.has_sinks && read.layer.sinks.empty() && (!trained || read.settings.flag("sink", false)))
     read.leave_out("sinks", "the file has none");
+  if (trained && read.layer.layout != AttentionLayout::latent && read.settings.has("kv_lora_rank"))
+    read.leave_out("latents", "the file has none");
   if (trained && !attention.output_gate && read.settings.flag("output_gate", false))
     read.leave_out("output gates", "the file has none");
-  if (read.layer.q_norms.empty()) return;
+  const bool unweighted =
+      !read.type.norms_have_weights && attention.rotary && read.settings.flag("use_qk_norm", true);
+  const bool may_have_none = trained || !read.type.norms_have_weights || read.reads(reads::norm_switch) ||
+                             read.layer.is_cross || !read.type.qk_norm;
+  if (read.layer.q_norms.empty() && !may_have_none)
+    read.leave_out("norms of q and k", "the file does not have the weights of both");
+  if (read.layer.q_norms.empty() && !unweighted) return;
   attention.qk_norm = read.type.qk_norm;
   attention.qk_norm_kind = read.type.qk_norm_kind;
   attention.qk_norm_offset = read.type.qk_norm_offset;
@@ -253,6 +264,12 @@ void read_rotary(const Reading& read) {
   if (written.is_null() && read.reads(reads::base_by_kind))
     kind = has_window(read) ? "sliding_attention" : "full_attention";
   ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.place(), kind);
+  if (const Json& base = read.of_layer("layer_rope_theta"); read.reads(reads::layer_bases) && base.is_number()) {
+    if (base == 0) return;
+    if (base < 0)
+      read.settings["layer_rope_theta"].refuse("out of range", "bases above 0, or 0 for no rotation");
+    rotary.base = base.get<double>();
+  }
   if (!read.reads(reads::partial_rope))
     rotary.share = 1.0;  // the setting is present but the model ignores it
   if (read.reads(reads::rotary_dim)) {
@@ -299,6 +316,32 @@ void read_query_growth(const Reading& read) {
     read.attention.limits.push_back({longest, std::move(sentence)});
   else
     read.warn(std::move(sentence));
+}
+
+// Llama 4: layers that rotate see chunks of a text, and the others multiply their queries further behind by
+// more than 1.
+void read_chunks(const Reading& read) {
+  if (!read.reads(reads::chunks)) return;
+  const bool has_chunks =
+      read.settings.has("attention_chunk_size") || !read.settings.contains("attention_chunk_size");
+  const Json& kind = read.of_layer("layer_types");
+  if (kind.is_string() ? kind == "chunked_attention" : read.attention.rotary && has_chunks) {
+    const Index chunk = read.settings.whole("attention_chunk_size", 8192, most_window);
+    read.attention.limits.push_back(
+        {chunk,
+         fmt::format("config.json: attention_chunk_size = {}: in a longer text this layer's model sees "
+                     "only the chunk that a token is in, but here each token sees all before it",
+                     chunk)});
+  }
+  const Json& tuning = read.settings.at("attn_temperature_tuning");  // a number in published files
+  const bool tuned = tuning.is_null() || (tuning.is_boolean() ? tuning.get<bool>() : tuning != 0);
+  if (read.attention.rotary || !tuned) return;
+  const Index first = read.settings.whole("floor_scale", 8192, most_window) - 1;
+  read.attention.limits.push_back(
+      {first,
+       fmt::format("config.json: attn_temperature_tuning: the model multiplies queries from token {} on "
+                   "by a factor that is not computed",
+                   first)});
 }
 
 // Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant
@@ -459,12 +502,13 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   }
   read_sees(read);
   read_scale(read);
-  read_norms_and_gate(read);
   read_window(read);
   read_local_window(read);
   read_block_sparse(read);
   read_indexer(read);
   read_positions(read);
+  read_norms_and_gate(read);
+  read_chunks(read);
   read_query_growth(read);
   if (const Json& bias = settings.at("attention_bias");
       layer.has_bias && bias.is_boolean() && !bias.get<bool>())

@@ -211,10 +211,10 @@ void read_latents(const LayerSource& source, const AttentionLayer& layer, Parame
     const std::string_view name = array.parameter;
     const auto has = [&](const char* what) { return source.files.find(layer_array(layer, array.stem, what)); };
     if (has("weight")) parameters[array.parameter] = read(source, layer, array.stem);
-    if (!array.has_bias || !has("bias")) continue;
+    if (!array.has_bias || !layer.has_bias) continue;
     const std::string bias =
         std::string(name.substr(0, name.size() - std::string_view("weight").size())) + "bias";
-    parameters[bias] = read(source, layer, array.stem, "bias");
+    parameters[bias] = bias_or_zeros(source, layer, array.stem, parameters[array.parameter]->shape().size(0));
   }
 }
 
@@ -222,8 +222,9 @@ void read_output(const LayerSource& source, const AttentionLayer& layer, Paramet
   const std::string_view stem = layer.family->output;
   const Index E = layer.query_width, width = layer.v_rows / *layer.num_kv_heads * *layer.num_heads;
   if (!layer.has_output) {
-    parameters["out_proj.weight"] = identity(E, parameters["in_proj_weight"]->dtype());
-    parameters["out_proj.bias"] = zeros(E);
+    const TensorPtr& any = parameters.begin()->second;
+    parameters["out_proj.weight"] = identity(E, any->dtype());
+    if (layer.has_bias) parameters["out_proj.bias"] = zeros(E);
     return;
   }
   const TensorPtr weight = read(source, layer, stem);
@@ -274,7 +275,7 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
       if (!array.is_bias || source.files.find(array.name))
         parameters["indexer." + array.name.substr(layer.indexer.size() + 1)] = read_named(source, array.name);
   if (!layer.sinks.empty()) parameters["sinks"] = joined_heads(source, {layer.sinks});
-  if (!latents) read_output(source, layer, parameters);
+  if (!latents || !layer.has_output) read_output(source, layer, parameters);
   if (layer.has_bias_kv)
     for (const char* name : {"bias_k", "bias_v"}) parameters[name] = read(source, layer, name, "");
   return parameters;

@@ -13,6 +13,8 @@
 #include "core/attention/relative_bias.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/files/input_file.h"
+#include "core/model/layers/latent_layers.h"
+#include "core/model/layers/layer_attention.h"
 #include "core/model/layers/layer_parameters.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -89,7 +91,8 @@ Index bytes_of(const TransformerBlock& block) {
     if (part.gate) add(*part.gate);
     add(part.out);
   };
-  for (const TransformerLinear* linear : {&block.q, &block.k, &block.v, &block.gate, &block.out})
+  for (const TransformerLinear* linear :
+       {&block.q, &block.k, &block.v, &block.kv_a, &block.kv_b, &block.gate, &block.out})
     add(*linear);
   add_part(block.feed);
   add(block.experts.router);
@@ -109,7 +112,9 @@ void check_attention(const TransformerConfig& config, const ModelFiles& files, c
   const auto check = [&](std::string_view stem, Index out, Index in) {
     check_linear(files, layer_array(layer, stem, ""), out, in, conv1d, config.attention_biases);
   };
-  if (layer.packed_rows > 0) {
+  if (layer.layout == AttentionLayout::latent) {
+    // layer_problem checks them all
+  } else if (layer.packed_rows > 0) {
     check(family.qkv, layer.packed_rows, E);
   } else {
     check(family.q, layer.q_rows, E);
@@ -155,6 +160,9 @@ std::set<std::string> known_arrays(const TransformerConfig& config, const ModelF
   };
   for (const std::string_view stem : {family.q, family.k, family.v, family.qkv})
     add_linear(stem, config.attention_biases);
+  if (layer.layout == AttentionLayout::latent)
+    for (const LatentArray& array : latent_arrays(layer))
+      add_linear(array.stem, array.has_bias ? Biases::as_in_file : Biases::none);
   if (config.has_output_projection) add_linear(family.output, config.attention_biases);
   if (config.feed_forward_dim > 0) known.merge(check_feed_forward(config, files, layer));
   for (const NamedNorm& each : norms_of(config, layer)) {
@@ -230,10 +238,24 @@ TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& f
   auto parameters = read_layer_parameters(files, layer);
   TransformerBlock block;
   const TensorPtr packed = as_f32(parameters["in_proj_weight"]), bias = as_f32(parameters["in_proj_bias"]);
+  const bool latents = layer.layout == AttentionLayout::latent;
+  const Index C = layer.kv_lora_rank;
+  if (latents) {
+    block.kv_a = {.weight = as_f32(parameters["kv_a_proj_with_mqa.weight"]),
+                  .bias = as_f32(parameters["kv_a_proj_with_mqa.bias"]),
+                  .out = C + layer.qk_rope_head_dim,
+                  .in = E};
+    block.kv_b = {.weight = as_f32(parameters["kv_b_proj.weight"]), .out = layer.kv_b_rows, .in = C};
+    block.latent_norm = {.gain = as_f32(parameters["kv_a_layernorm.weight"]),
+                         .bias = nullptr,
+                         .epsilon = layer_attention(layer).latent_norm_epsilon,
+                         .centred = false};
+  }
   const std::array parts{&block.q, &block.k, &block.v};
   const std::array rows{layer.q_rows, layer.k_rows, layer.v_rows};
   constexpr std::array separate{"q_proj_weight", "k_proj_weight", "v_proj_weight"};
-  for (std::size_t i = 0, first = 0; i < parts.size(); first += static_cast<std::size_t>(rows[i]), ++i) {
+  for (std::size_t i = 0, first = 0; i < (latents ? 1 : parts.size());
+       first += static_cast<std::size_t>(rows[i]), ++i) {
     *parts[i] = {.weight = packed ? packed : as_f32(parameters[separate[i]]),
                  .bias = bias,
                  .first_row = packed ? static_cast<Index>(first) : 0,
@@ -271,6 +293,25 @@ Rows attention_input(const TransformerConfig& config, const TransformerBlock& bl
 
 namespace {
 
+struct KeysAndValues {
+  Rows k, v;  // (L,G·D), (L,G·Dv)
+};
+
+KeysAndValues keys_and_values(const TransformerBlock& block, const Rows& input) {
+  if (!block.kv_a.weight) return {apply_linear(block.k, input), apply_linear(block.v, input)};
+  const TransformerHeads& heads = block.heads;
+  const Rows kv_a = apply_linear(block.kv_a, input);
+  const Rows kv_b = apply_linear(block.kv_b, normalised(block.latent_norm, kv_a.leftCols(block.kv_b.in)));
+  const Index D = heads.head_dim, Dv = heads.v_head_dim, R = kv_a.cols() - block.kv_b.in, own = D - R;
+  KeysAndValues made{Rows(input.rows(), heads.heads * D), Rows(input.rows(), heads.heads * Dv)};
+  for (Index h = 0; h < heads.heads; ++h) {
+    made.k.middleCols(h * D, own) = kv_b.middleCols(h * (own + Dv), own);
+    made.k.middleCols(h * D + own, R) = kv_a.rightCols(R);
+    made.v.middleCols(h * Dv, Dv) = kv_b.middleCols(h * (own + Dv) + own, Dv);
+  }
+  return made;
+}
+
 // What a part of the block gives, as it is added.
 Rows addend(const TransformerConfig& config, const Normalisation& norm, const Eigen::Ref<const Rows>& given) {
   return normalised(norm, given) * static_cast<float>(config.residual_factor);
@@ -281,9 +322,10 @@ Rows addend(const TransformerConfig& config, const Normalisation& norm, const Ei
 Rows attention_output(const TransformerConfig& config, const TransformerBlock& block, const Rows& input,
                       std::span<const double> gains, float* attn_weights) {
   const Rows q = on_path(block.heads, block.q_norm, apply_linear(block.q, input), config.num_heads);
-  const Rows k = on_path(block.heads, block.k_norm, apply_linear(block.k, input), config.num_kv_heads);
-  const Rows v = apply_linear(block.v, input);
-  Rows concat = attend(block.heads, q, k, v, gains, attn_weights, block.sinks.get(), block.relative_bias.get());
+  const KeysAndValues made = keys_and_values(block, input);
+  const Rows k = on_path(block.heads, block.k_norm, made.k, config.num_kv_heads);
+  Rows concat =
+      attend(block.heads, q, k, made.v, gains, attn_weights, block.sinks.get(), block.relative_bias.get());
   if (block.gate.weight) {
     const Rows gate = apply_linear(block.gate, input);
     for (Index c = 0; c < concat.cols(); ++c)

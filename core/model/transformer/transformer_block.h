@@ -26,6 +26,10 @@ Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const 
 
 struct TransformerBlock {
   TransformerLinear q, k, v, out;
+  // Instead of k and v: what latents and the columns that all keys share are made by, and from the latents of
+  // each head the rest of its keys, then its values.
+  TransformerLinear kv_a, kv_b;
+  Normalisation latent_norm = {};
   TransformerLinear gate;  // of the concatenated heads (H·Dv,E), or of each head (H,E); no weight: none
   // Those without a gain leave x as it is.
   Normalisation attention_norm, feed_forward_norm, attention_output_norm, feed_forward_output_norm;

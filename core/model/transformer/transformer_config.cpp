@@ -93,7 +93,7 @@ void refuse_other_settings(const Settings& settings) {
 void refuse_other_layers(const Settings& settings) {
   const Json& kinds = settings.at("layer_types");
   const auto is_softmax = [](const Json& kind) {
-    return kind == "full_attention" || kind == "sliding_attention";
+    return kind == "full_attention" || kind == "sliding_attention" || kind == "chunked_attention";
   };
   if (!kinds.is_array() || std::ranges::all_of(kinds, is_softmax)) return;
   const auto other = std::ranges::find_if_not(kinds, is_softmax);
@@ -233,14 +233,16 @@ void read_sizes(TransformerConfig& config, const Settings& settings, const Model
 void read_rotation(TransformerHeads& heads, const Settings& settings, const ModelRotary& rotary) {
   if (!rotary.unsupported.empty())
     fail(settings.place(), "these rotary positions are not computed", rotary.unsupported, "");
-  const Index width = rotary_width(rotary, heads.head_dim);
+  const Index turned = heads.options.qk_rope_head_dim.value_or(heads.head_dim);  // the last columns
+  const Index width = rotary_width(rotary, turned);
   if (const std::string problem = rotary.scaling ? rotary_scaling_problem(*rotary.scaling, width) : "";
       width > 0 && !problem.empty())
     fail(settings.place(), "rope_scaling " + problem, "", "");
-  heads.rotation = model_rotation(rotary, heads.head_dim);
+  heads.rotation = model_rotation(rotary, turned);
+  heads.rotation.first = heads.head_dim - turned;
   if (!heads.rotation) {
     fail(settings.place(), "rotary positions rotate pairs of columns",
-         fmt::format("{:g} of a head's {}", rotary.share, heads.head_dim), "an even number of columns");
+         fmt::format("{:g} of a head's {}", rotary.share, turned), "an even number of columns");
   }
   if (rotary.scaling && rotary_scaling_limit(*rotary.scaling)) heads.by_length = rotary;
 }
@@ -272,6 +274,7 @@ void read_attention(TransformerConfig& config, const Settings& settings, const M
       read_rotation(heads, settings, layers.config->rotary);
     if (layer.gate_in_q) refuse("an output gate among the rows of its queries");
     if (attention.clip_qkv) refuse("clip_qkv");
+    if (attention.q_lora_rank) refuse("compressed queries (q_lora_rank)");
     if (layer.family->positions == "relative" && !attention.relative_bias)
       refuse("a relative bias without its table");
     if (!attention.left_out.empty()) refuse(attention.left_out);

@@ -105,6 +105,22 @@ bool tells(const AttentionLayer& layer, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("a layer with a base of its own is rotated by it, and not at all if that is 0") {
+  const Family granite{R"("model_type":"granite_swa","hidden_size":16,"num_attention_heads":4)",
+                       "model.layers.0.self_attn.",
+                       {"q_proj", "k_proj", "v_proj", "o_proj"}};
+  const auto with = [&](const std::string& bases) {
+    return layer_of(arrays_of(granite, 16), std::string(granite.config) + R"(,"layer_rope_theta":)" + bases);
+  };
+  const LayerAttention rotated = layer_attention(with("[500.0, 0]"));
+  REQUIRE(rotated.rotary);
+  CHECK(rotated.rotary->base == 500.0);
+  CHECK_FALSE(layer_attention(with("[0, 500.0]")).rotary);
+  CHECK(layer_attention(with("null")).rotary->base == 10000.0);
+  CHECK_THROWS_WITH_AS(layer_attention(with("[-1]")), doctest::Contains("layer_rope_theta"), Error);
+  CHECK_THROWS_WITH_AS(layer_attention(with("5")), doctest::Contains("layer_rope_theta"), Error);
+}
+
 TEST_CASE("q of other than num_heads times head_dim rows is refused in every family, with both numbers") {
   for (const Family& family : families()) {
     CAPTURE(family.config);
