@@ -33,7 +33,8 @@ namespace {
 
 struct TrainWords {
   std::string task, output, steps = "500", every, keep = "32", seed, dtype = "f32";
-  std::string length, symbols, layers, width, heads, kv_heads, head_width, positions, sliding_window, dropout;
+  std::string length, symbols, layers, width, heads, kv_heads, head_width, latents, positions, sliding_window,
+      dropout;
   std::vector<std::string> frozen;
   bool no_feed_forward = false, no_norms = false, no_out_projection = false, no_causal = false,
        no_scale = false, qk_norm = false, sink = false, output_gate = false, tied = false,
@@ -100,6 +101,11 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
   options.value("--kv-heads", words.kv_heads, "Key/value heads, a divisor of --heads; default: as many",
                 {.type = "G"});
   options.value("--head-width", words.head_width, "The head width; default: E/H", {.type = "D"});
+  options.value(
+      "--latents", words.latents,
+      "Keys and values of all heads are made of this many numbers a token (MLA), 1 to 128; default: "
+      "each head's own",
+      {.type = "C"});
   options.value("--positions", words.positions,
                 "none, learned, sinusoidal, rotary, alibi or relative_bias; default: learned",
                 {.type = "NAME"});
@@ -164,6 +170,7 @@ TrainingSettings settings_of(const TrainWords& words, const TrainTask& task) {
   model.kv_heads = model.heads;
   set_if_given("--kv-heads", words.kv_heads, model.kv_heads);
   set_if_given("--head-width", words.head_width, model.head_width);
+  set_if_given("--latents", words.latents, model.latent_width);
   if (!words.positions.empty()) model.positions = train_positions_named("--positions", words.positions);
   model.feed_forward = !words.no_feed_forward;
   model.norms = !words.no_norms;

@@ -154,6 +154,12 @@ void draw_size_rows(DraftRows& rows) {
   rows.optional_integer({"training/setup/head_width", "head width", "D",
                          "The features of a head's queries, keys and values, 1 to 128. Empty: E/H."},
                         model.head_width, head_width);
+  FieldOptions latents = within(1, 128);
+  latents.derived = "none";
+  rows.optional_integer({"training/setup/latents", "latents", "C",
+                         "Keys and values of all heads are made of this many numbers a token, as in "
+                         "DeepSeek's models; needs G = H. Empty: each head's own."},
+                        model.latent_width, latents);
   rows.flag({"training/setup/feed_forward", "feed-forward", "",
              "Two linear maps with an activation between them, behind the attention of each layer. Off: "
              "attention alone."},

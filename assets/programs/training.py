@@ -29,6 +29,9 @@ torch.set_default_dtype(torch._dtype_)
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else _steps_
 SEED, BATCH, LENGTH = _seed_, _batch_, _length_
 LAYERS, WIDTH, HEADS, KV_HEADS, HEAD_WIDTH, HIDDEN = _layers_, _width_, _heads_, _kv_heads_, _head_width_, _hidden_
+#if latents
+LATENT, SHARED = _latent_, _shared_  # numbers of a latent, and columns that the keys of all heads share
+#end
 
 
 class CounterRandom:
@@ -272,9 +275,14 @@ P = {
 }
 #if heads_begin_equal
 for layer in range(LAYERS):  # every head begins as head 0
+#if latents
+    for own in (P[f"layers.{layer}.self_attn.{name}.weight"] for name in ("q_proj", "kv_b_proj")):
+        own.copy_(own[:len(own) // HEADS].clone().repeat(HEADS, 1))
+#else
     own = P[f"layers.{layer}.self_attn.in_proj_weight"]
     for heads in own.split([HEADS * HEAD_WIDTH, KV_HEADS * HEAD_WIDTH, KV_HEADS * HEAD_WIDTH]):
         heads.copy_(heads[:HEAD_WIDTH].clone().repeat(len(heads) // HEAD_WIDTH, 1))
+#end
 #if output_gate
     gate = P[f"layers.{layer}.self_attn.output_gate.weight"]
     gate.copy_(gate[:HEAD_WIDTH].clone().repeat(HEADS, 1))
@@ -292,7 +300,7 @@ for parameter in P.values():
     parameter.requires_grad_()
 #if frozen
 
-# What belongs to frozen heads, as rows of W_Q, W_K, W_V and their biases, and columns of W_O.
+# What belongs to frozen heads.
 FROZEN = {
     _frozen_
 }
@@ -303,7 +311,7 @@ FROZEN = {
 #if sinusoidal rotary
 
 #if rotary
-ANGLES = torch.arange(LENGTH)[:, None] * 10000.0 ** (-torch.arange(0, HEAD_WIDTH, 2, dtype=torch.float64) / HEAD_WIDTH)
+ANGLES = torch.arange(LENGTH)[:, None] * 10000.0 ** (-torch.arange(0, _rotated_, 2, dtype=torch.float64) / _rotated_)
 #else
 ANGLES = torch.arange(LENGTH)[:, None] * 10000.0 ** (-torch.arange(0, WIDTH, 2, dtype=torch.float64) / WIDTH)
 #end
@@ -352,18 +360,32 @@ FAR = (AT[:, None] - AT).abs() >= _sliding_window_
 
 
 def rotate(x):
-    """Rotary positions, half-split: column j is rotated together with column j + D/2."""
+    """Rotary positions, half-split: column j is rotated together with column j + _rotated_/2."""
     a, b = x.chunk(2, -1)
     return torch.cat([a * ANGLES.cos() - b * ANGLES.sin(), b * ANGLES.cos() + a * ANGLES.sin()], -1)
 #end
 
 
 def attention(x, name, factors):
+#if latents
+    q, made = F.linear(x, P[name + "q_proj.weight"]), F.linear(x, P[name + "kv_a_proj_with_mqa.weight"])
+    latent, shared = made.split([LATENT, SHARED], -1)
+    latent = latent * torch.rsqrt(latent.square().mean(-1, keepdim=True) + 1e-6) * P[name + "kv_a_layernorm.weight"]
+    q, kv = (y.reshape(*y.shape[:2], HEADS, -1).transpose(1, 2) for y in (q, F.linear(latent, P[name + "kv_b_proj.weight"])))
+    own, v = kv.split([HEAD_WIDTH - SHARED, HEAD_WIDTH], -1)  # of keys, what is a head's own, and values
+    shared = shared[:, None]
+#if rotary
+    q = torch.cat([q[..., :-SHARED], rotate(q[..., -SHARED:])], -1)
+    shared = rotate(shared)
+#end
+    k = torch.cat([own, shared.expand(-1, HEADS, -1, -1)], -1)
+#else
     qkv = F.linear(x, P[name + "in_proj_weight"], P[name + "in_proj_bias"])
     q, k, v = qkv.split([HEADS * HEAD_WIDTH, KV_HEADS * HEAD_WIDTH, KV_HEADS * HEAD_WIDTH], -1)
     q, k, v = (y.reshape(*y.shape[:2], -1, HEAD_WIDTH).transpose(1, 2) for y in (q, k, v))
 #if rotary
     q, k = rotate(q), rotate(k)
+#end
 #end
 #if qk_norm
     q, k = (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6) for y in (q, k))

@@ -196,6 +196,14 @@ std::optional<TrainRole> role_of(TensorId tensor) {
       return TrainRole::in_weight;
     case TensorId::in_proj_bias:
       return TrainRole::in_bias;
+    case TensorId::q_proj_weight:
+      return TrainRole::q_weight;
+    case TensorId::kv_a_weight:
+      return TrainRole::kv_a_weight;
+    case TensorId::kv_a_norm_weight:
+      return TrainRole::latent_norm;
+    case TensorId::kv_b_weight:
+      return TrainRole::kv_b_weight;
     case TensorId::relative_bias_weight:
       return TrainRole::relative_bias;
     case TensorId::sinks:

@@ -31,14 +31,15 @@ auto map_of(const Work& work, T* maps, Index sequence, Index head) {
                  work.token_step, work.token_step);
 }
 
-// Rotates the pairs (j, j + D/2) of all queries and keys by their positions, or back.
+// Rotates the pairs (j, j + R/2) of the last R columns of all queries and keys by their positions, or back;
+// R is D, unless keys are made of latents.
 void rotate(const Work& work, Real* in, bool back) {
-  const Index half = work.head_width / 2;
+  const Index half = work.rotated / 2;
   const auto cosine = rows_at(work.cosines, work.tokens, half, half).array();
   const auto sine = rows_at(work.sines, work.tokens, half, half).array() * Real(back ? -1 : 1);
   for (Index n = 0; n < work.sequences; ++n)
     for (Index head = 0; head < work.heads + work.kv_heads; ++head) {
-      Rows x = head_columns(work, in, work.in_step, n, head);
+      auto x = head_columns(work, in, work.in_step, n, head).rightCols(work.rotated);
       const Matrix first = x.leftCols(half), second = x.rightCols(half);
       x.leftCols(half) = first.array() * cosine - second.array() * sine;
       x.rightCols(half) = second.array() * cosine + first.array() * sine;

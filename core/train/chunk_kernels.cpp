@@ -2,7 +2,7 @@
 // numbers (headwise_kernels in core/CMakeLists.txt). Eigen has a name of its own for each instruction set;
 // nothing else that this includes could be instantiated elsewhere with other flags.
 #include "core/tensor/kernel_table.h"
-#include "core/train/chunk_attention.h"
+#include "core/train/chunk_latents.h"
 
 namespace headwise {
 namespace {
@@ -34,22 +34,19 @@ void embed_backward(const Work& work, const Rows& grad_stream) {
   }
 }
 
-// Buffers of a chunk, a row for each token.
-Rows token_rows(const Work& work, Real* at, Index step) {
-  return rows_at(at, work.sequences * work.tokens, step, step);
-}
-
 void layer_forward(const Work& work, const LayerPlaces& places, const LayerRows<Real>& layer,
                    const Real* dropout) {
   const Index rows = work.sequences * work.tokens, width_step = work.width_step;
   Rows stream = token_rows(work, work.scratch.stream, width_step);
-  const Rows heads = token_rows(work, work.output_gate ? layer.gated : layer.heads, work.heads_step);
+  const Rows heads = token_rows(work, work.output_gate ? layer.gated : layer.heads, work.heads_step),
+             attention_input = token_rows(work, layer.attention_input.out, width_step);
   layer_norm(work, places.norm1_weight, places.norm1_bias, stream, layer.attention_input);
-  linear(work, places.in_weight, places.in_bias, token_rows(work, layer.attention_input.out, width_step),
-         token_rows(work, layer.in, work.in_step));
+  if (work.latent > 0)
+    project_latents(work, places, attention_input, layer);
+  else
+    linear(work, places.in_weight, places.in_bias, attention_input, token_rows(work, layer.in, work.in_step));
   attend(work, places, layer, dropout);
-  if (work.output_gate)
-    open_gate(work, places.gate_weight, token_rows(work, layer.attention_input.out, width_step), layer);
+  if (work.output_gate) open_gate(work, places.gate_weight, attention_input, layer);
   if (places.out_weight.rows > 0)
     add_linear(work, places.out_weight, places.out_bias, heads, stream);
   else
@@ -94,7 +91,10 @@ void layer_backward(const Work& work, const LayerPlaces& places, const LayerRows
     grad_concat = scratch.grad_heads;
   }
   attend_backward(work, places, layer, dropout, grad_concat, scratch.grad_wide);
-  linear_backward(work, places.in_weight, places.in_bias, grad_in, attention_input, grad_narrow);
+  if (work.latent > 0)
+    project_latents_backward(work, places, layer, grad_in, attention_input, grad_narrow);
+  else
+    linear_backward(work, places.in_weight, places.in_bias, grad_in, attention_input, grad_narrow);
   if (work.output_gate)
     linear_backward(work, places.gate_weight, {}, token_rows(work, scratch.grad_gate, work.heads_step),
                     attention_input, grad_narrow, nullptr, true);

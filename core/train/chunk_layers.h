@@ -12,6 +12,11 @@ using Norm = NormRows<Real>;
 
 constexpr Real norm_epsilon = static_cast<Real>(1e-5);
 
+// Buffers of a chunk, a row for each token.
+Rows token_rows(const Work& work, Real* at, Index step) {
+  return rows_at(at, work.sequences * work.tokens, step, step);
+}
+
 ConstRows weight_of(const Work& work, const MatrixPlace& place) {
   return rows_at(work.weights + place.at, place.rows, place.step, place.step);
 }

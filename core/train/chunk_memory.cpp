@@ -43,11 +43,17 @@ void set_sizes(const TrainModelConfig& config, Index length, ChunkWork<T>& work)
   work.heads = config.heads;
   work.kv_heads = config.kv_heads;
   work.head_width = head_width_of(config);
+  work.latent = config.latent_width.value_or(0);
+  work.shared_key = shared_key_width_of(config);
+  work.rotated = rotated_width_of(config);
   work.hidden = feed_forward_width_of(config);
   work.vocabulary = config.vocabulary;
   work.width_step = padded(work.width);
   work.in_step = padded(in_rows_of(config));
   work.heads_step = padded(work.heads * work.head_width);
+  work.latent_step = padded(work.latent);
+  work.kv_a_step = padded(work.latent + work.shared_key);
+  work.kv_b_step = padded(kv_b_rows_of(config));
   work.hidden_step = padded(work.hidden);
   work.wide_step = std::max(work.in_step, work.hidden_step);
   work.vocabulary_step = padded(work.vocabulary);
@@ -82,6 +88,10 @@ void divide_memory(Divider<T>& divider, const TrainModelConfig& config, ChunkWor
     LayerRows<T>& layer = work.layer[i];
     layer.attention_input = take_norm(divider, rows, work.width_step);
     layer.in = divider.take(rows * work.in_step);
+    if (work.latent > 0) {
+      layer.kv_a = divider.take(rows * work.kv_a_step);
+      layer.compressed = take_norm(divider, rows, work.latent_step);
+    }
     layer.inverse = take_if(work.qk_norm, rows * (work.heads + work.kv_heads));
     layer.weights = divider.take(maps);
     layer.sink_shares = take_if(work.sink, sequences * work.heads * work.token_step);
@@ -103,6 +113,9 @@ void divide_memory(Divider<T>& divider, const TrainModelConfig& config, ChunkWor
   scratch.grad_heads = divider.take(rows * work.heads_step);
   scratch.grad_gate = take_if(work.output_gate, rows * work.heads_step);
   scratch.grad_wide = divider.take(rows * work.wide_step);
+  scratch.kv_b = take_if(work.latent > 0, rows * work.kv_b_step);
+  scratch.grad_kv_a = take_if(work.latent > 0, rows * work.kv_a_step);
+  scratch.grad_latents = take_if(work.latent > 0, rows * work.latent_step);
   scratch.transposed = divider.take(work.head_width * work.token_step);
   scratch.map = divider.take(map);
   scratch.grad_map = divider.take(map);
@@ -116,7 +129,8 @@ void divide_memory(Divider<T>& divider, const TrainModelConfig& config, ChunkWor
 
 template <class T>
 ChunkTables<T>::ChunkTables(const TrainModelConfig& config) {
-  const Index length = config.longest_sequence, step = padded(config.width), half = head_width_of(config) / 2;
+  const Index length = config.longest_sequence, step = padded(config.width),
+              half = rotated_width_of(config) / 2;
   if (config.positions == TrainPositions::sinusoidal) {
     sinusoids.assign(static_cast<std::size_t>(length * step), T(0));
     for (Index t = 0; t < length; ++t)
@@ -198,6 +212,7 @@ FoundTensor first_not_finite(const ChunkWork<T>& work) {
   for (Index i = 0; i < work.layers; ++i) {
     const LayerRows<T>& layer = work.layer[i];
     look("attention_input", i, layer.attention_input.out, rows, work.width, work.width_step);
+    if (work.latent > 0) look("compressed_kv", i, layer.compressed.out, rows, work.latent, work.latent_step);
     look("q_k_v", i, layer.in, rows, in, work.in_step);
     look("attn_weights", i, layer.weights, work.sequences * work.heads * work.tokens, work.tokens,
          work.token_step);
@@ -221,11 +236,13 @@ namespace {
 
 // Those of a layer, from norm1_weight on in the order of TrainRole.
 constexpr MatrixPlace LayerPlaces::*places_of_layer[]{
-    &LayerPlaces::norm1_weight, &LayerPlaces::norm1_bias,     &LayerPlaces::in_weight,
-    &LayerPlaces::in_bias,      &LayerPlaces::relative_bias,  &LayerPlaces::sinks,
-    &LayerPlaces::gate_weight,  &LayerPlaces::out_weight,     &LayerPlaces::out_bias,
-    &LayerPlaces::norm2_weight, &LayerPlaces::norm2_bias,     &LayerPlaces::linear1_weight,
-    &LayerPlaces::linear1_bias, &LayerPlaces::linear2_weight, &LayerPlaces::linear2_bias};
+    &LayerPlaces::norm1_weight,   &LayerPlaces::norm1_bias,   &LayerPlaces::in_weight,
+    &LayerPlaces::in_bias,        &LayerPlaces::q_weight,     &LayerPlaces::kv_a_weight,
+    &LayerPlaces::latent_norm,    &LayerPlaces::kv_b_weight,  &LayerPlaces::relative_bias,
+    &LayerPlaces::sinks,          &LayerPlaces::gate_weight,  &LayerPlaces::out_weight,
+    &LayerPlaces::out_bias,       &LayerPlaces::norm2_weight, &LayerPlaces::norm2_bias,
+    &LayerPlaces::linear1_weight, &LayerPlaces::linear1_bias, &LayerPlaces::linear2_weight,
+    &LayerPlaces::linear2_bias};
 static_assert(std::size(places_of_layer) ==
               static_cast<int>(TrainRole::linear2_bias) - static_cast<int>(TrainRole::norm1_weight) + 1);
 
@@ -250,6 +267,9 @@ MatrixPlace& place_in(ModelPlaces& places, const TrainParameter& parameter) {
 bool is_multiplied(const TrainParameter& parameter, const TrainModelConfig& config) {
   switch (parameter.role) {
     case TrainRole::in_weight:
+    case TrainRole::q_weight:
+    case TrainRole::kv_a_weight:
+    case TrainRole::kv_b_weight:
     case TrainRole::gate_weight:
     case TrainRole::out_weight:
     case TrainRole::linear1_weight:

@@ -26,6 +26,7 @@ struct MatrixPlace {
 
 struct LayerPlaces {
   MatrixPlace norm1_weight, norm1_bias, in_weight, in_bias;
+  MatrixPlace q_weight, kv_a_weight, latent_norm, kv_b_weight;  // instead of in_weight and in_bias
   MatrixPlace relative_bias;  // of every layer the same place, that of the table that they share
   MatrixPlace sinks, gate_weight, out_weight, out_bias;
   MatrixPlace norm2_weight, norm2_bias, linear1_weight, linear1_bias, linear2_weight, linear2_bias;
@@ -49,8 +50,10 @@ struct NormRows {
 template <class T>
 struct LayerRows {
   NormRows<T> attention_input, feed_forward_input;
-  T* in;           // q, k and v (rows,H·D+2·G·D), after rotation and norm
-  T* inverse;      // 1 over the root of the mean square that q and k had (rows,H+G), or null
+  T* in;    // q, k and v (rows,H·D+2·G·D), after rotation and norm
+  T* kv_a;  // what latents are before their norm, and the R columns that all keys share (rows,C+R)
+  NormRows<T> compressed;  // the latents after their RMS norm (rows,C), or null as kv_a
+  T* inverse;              // 1 over the root of the mean square that q and k had (rows,H+G), or null
   T* weights;      // (sequences,H,S,T): transposed maps, so that the softmax runs across neighbouring numbers
   T* sink_shares;  // what the sink takes of each row (sequences,H,T), or null
   T* heads;        // concatenated head outputs (rows,H·D)
@@ -63,19 +66,21 @@ struct LayerRows {
 // Scratch that holds nothing between two calls.
 template <class T>
 struct ChunkScratch {
-  T* stream;            // x (rows,E)
-  T* counted_input;     // rows of x whose prediction counts (rows,E)
-  NormRows<T> counted;  // the last norm of them
-  T* logits;            // (rows,V), and their gradients
-  T* grad_stream;       // (rows,E)
-  T* grad_narrow;       // (rows,E)
-  T* grad_heads;        // (rows,H·D)
-  T* grad_gate;         // (rows,H·D), or null
-  T* grad_wide;         // (rows,max(F,H·D+2·G·D))
-  T* transposed;        // (D,T): q of one head, or the gradient of its output
-  T* map;               // (S,T)
-  T* grad_map;          // (S,T)
-  T* grad_sinks;        // what each query of one head adds to d sink (T), or null
+  T* stream;                    // x (rows,E)
+  T* counted_input;             // rows of x whose prediction counts (rows,E)
+  NormRows<T> counted;          // the last norm of them
+  T* logits;                    // (rows,V), and their gradients
+  T* grad_stream;               // (rows,E)
+  T* grad_narrow;               // (rows,E)
+  T* grad_heads;                // (rows,H·D)
+  T* grad_gate;                 // (rows,H·D), or null
+  T* grad_wide;                 // (rows,max(F,H·D+2·G·D))
+  T* kv_b;                      // k and v of the latents (rows,H·(2·D−R)), or their gradients
+  T *grad_kv_a, *grad_latents;  // (rows,C+R), (rows,C)
+  T* transposed;                // (D,T): q of one head, or the gradient of its output
+  T* map;                       // (S,T)
+  T* grad_map;                  // (S,T)
+  T* grad_sinks;                // what each query of one head adds to d sink (T), or null
   // What each head adds to the score of a query and the key `distance` places before it, at
   // distance + T − 1; without such biases null (H,bias_step). The gradients: of learned biases only.
   T *biases, *grad_biases;
@@ -90,12 +95,15 @@ struct ChunkWork {
   T* gradients;  // added to; null: forward only
 
   Index layers, width, heads, kv_heads, head_width, hidden, vocabulary;
+  Index latent, shared_key;  // C and R: keys and values are made of latents; or 0
+  Index rotated;             // the last columns of a head that positions rotate: D, or R
   Index width_step, in_step, heads_step, hidden_step, wide_step, vocabulary_step, token_step, bias_step;
+  Index latent_step, kv_a_step, kv_b_step;
   Index seen_behind, seen_ahead;  // how many places before and behind it a token sees
   bool norms, relu, qk_norm, sink, output_gate;
   T scale;
   const T* sinusoids;        // (T,E), or null
-  const T *cosines, *sines;  // (T,D/2), or null: nothing is rotated
+  const T *cosines, *sines;  // (T,rotated/2), or null: nothing is rotated
   const Index* buckets;  // the row of the table of relative biases by distance; [0] is distance 0; or null
 
   Index sequences, tokens;              // of this chunk, and T of each

@@ -139,5 +139,32 @@ Sentences fewer_keys(const ComparedRuns& runs) {
   return sentences;
 }
 
+Sentences latent_keys(const ComparedRuns& runs) {
+  const TrainModelConfig &before = runs.as_it_is.settings.model, &after = runs.changed.settings.model;
+  const Index C = *after.latent_width, R = shared_key_width_of(after);
+  const Index rows = 2 * before.kv_heads * head_width_of(before);
+  Sentences sentences{
+      fmt::format("{} A cache keeps {} numbers a token in each layer, a latent of {} and {} columns that the "
+                  "keys of all heads share, instead of {}, the keys and values of all heads: {:.3g} times as "
+                  "many.",
+                  parameters_of(runs), C + R, C, R, rows,
+                  static_cast<double>(C + R) / static_cast<double>(rows)),
+      fmt::format("Each head still has keys and values of its own, but all of them are made of the same {} "
+                  "numbers{}. Two maps differ on average by {} {}, and by {} without the change.",
+                  C,
+                  after.positions == TrainPositions::rotary
+                      ? fmt::format(", and only the {} shared columns are rotated by positions", R)
+                      : "",
+                  layers_apart(runs.changed), runs.with, layers_apart(runs.as_it_is))};
+  if (runs.learned && runs.changed_learned && !changed_is_worse(runs))
+    sentences.push_back(fmt::format("For this task {} numbers a token are enough.", C + R));
+  if (runs.learned && !runs.changed_learned)
+    sentences.push_back(
+        "Whether the latents are too narrow for this task, or only learn more slowly, shows with more steps "
+        "and another width.");
+  add_habits(runs, sentences);
+  return sentences;
+}
+
 }  // namespace reasons
 }  // namespace headwise

@@ -83,6 +83,7 @@ void visit_model(Visitor& visit, Config& config) {
   visit("num_attention_heads", config.heads);
   visit("num_key_value_heads", config.kv_heads);
   visit("head_dim", config.head_width);
+  visit("kv_lora_rank", config.latent_width);
   visit("feed_forward", config.feed_forward);
   visit("intermediate_size", config.feed_forward_width);
   visit("hidden_act", config.activation, activation_words);

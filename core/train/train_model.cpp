@@ -36,7 +36,7 @@ void check_head_sizes(const TrainModelConfig& config) {
                    fmt::format("a divisor of {}", config.width),
                    "set head_width to choose the head width freely");
   const Index head_width = head_width_of(config);
-  if (config.positions == TrainPositions::rotary && head_width % 2 != 0)
+  if (config.positions == TrainPositions::rotary && rotated_width_of(config) % 2 != 0)
     refuse_setting("positions", "rotary positions rotate pairs, so the head width must be even",
                    fmt::format("head width = {}", head_width), "an even head width",
                    "choose another number of heads");
@@ -45,6 +45,22 @@ void check_head_sizes(const TrainModelConfig& config) {
                    "without W_O the concatenated heads are the output, so they must be as wide as the model",
                    fmt::format("{}·{} = {}", config.heads, head_width, config.heads * head_width),
                    fmt::format("{}", config.width), "leave head_width unset, or use W_O");
+}
+
+void check_latents(const TrainModelConfig& config) {
+  if (!config.latent_width) return;
+  const std::string got = fmt::format("latent_width = {}", *config.latent_width);
+  check_between("latent_width", *config.latent_width, 1, 128);
+  if (config.kv_heads != config.heads)
+    refuse_setting("latent_width", "every head has keys and values of its own, made of the latents",
+                   fmt::format("kv_heads = {}, heads = {}", config.kv_heads, config.heads), "as many",
+                   "leave kv_heads or latent_width unset");
+  if (head_width_of(config) < 3)
+    refuse_setting("latent_width", "two columns of each key are shared by all heads, and one is its own",
+                   fmt::format("head width = {}", head_width_of(config)), "3 or more",
+                   "choose fewer heads, or set head_width");
+  if (config.qk_norm)
+    refuse_setting("latent_width", "heads of latents have no QK-norm", got, "", "leave one of them out");
 }
 
 void check_frozen_heads(const TrainModelConfig& config) {
@@ -84,9 +100,19 @@ void add_layer(ParameterList& list, const TrainModelConfig& config, Index layer)
   if (config.norms)
     list.add_norm(prefix + "norm1", TrainRole::norm1_weight, TrainRole::norm1_bias, width, layer);
   const std::string in_axis = "H·D+2·G·D";
-  list.add(prefix + "self_attn.in_proj_weight", TrainRole::in_weight, {{in_axis, in_rows}, {"E", width}},
-           layer);
-  list.add(prefix + "self_attn.in_proj_bias", TrainRole::in_bias, {{in_axis, in_rows}}, layer);
+  if (config.latent_width) {
+    const Index latent = *config.latent_width;
+    list.add(prefix + "self_attn.q_proj.weight", TrainRole::q_weight, {{"H·D", inner}, {"E", width}}, layer);
+    list.add(prefix + "self_attn.kv_a_proj_with_mqa.weight", TrainRole::kv_a_weight,
+             {{"C+R", latent + shared_key_width_of(config)}, {"E", width}}, layer);
+    list.add(prefix + "self_attn.kv_a_layernorm.weight", TrainRole::latent_norm, {{"C", latent}}, layer);
+    list.add(prefix + "self_attn.kv_b_proj.weight", TrainRole::kv_b_weight,
+             {{"H·(2·D−R)", kv_b_rows_of(config)}, {"C", latent}}, layer);
+  } else {
+    list.add(prefix + "self_attn.in_proj_weight", TrainRole::in_weight, {{in_axis, in_rows}, {"E", width}},
+             layer);
+    list.add(prefix + "self_attn.in_proj_bias", TrainRole::in_bias, {{in_axis, in_rows}}, layer);
+  }
   if (config.positions == TrainPositions::relative_bias && layer == 0)
     list.add(prefix + "self_attn.relative_attention_bias.weight", TrainRole::relative_bias,
              {{"buckets", relative_bias_of(config).buckets}, {"H", config.heads}}, layer);
@@ -117,6 +143,7 @@ void check_train_model(const TrainModelConfig& config) {
   check_between("layers", config.layers, 1, 4);
   check_between("width", config.width, 16, 128);
   check_head_sizes(config);
+  check_latents(config);
   if (config.sliding_window)
     check_between("sliding_window", *config.sliding_window, 1, config.longest_sequence);
   if (config.feed_forward_width) check_between("feed_forward_width", *config.feed_forward_width, 1, 1024);
@@ -132,6 +159,18 @@ void check_train_model(const TrainModelConfig& config) {
 
 Index head_width_of(const TrainModelConfig& config) {
   return config.head_width.value_or(config.width / config.heads);
+}
+
+Index shared_key_width_of(const TrainModelConfig& config) {
+  return config.latent_width ? (head_width_of(config) + 7) / 8 * 2 : 0;
+}
+
+Index rotated_width_of(const TrainModelConfig& config) {
+  return config.latent_width ? shared_key_width_of(config) : head_width_of(config);
+}
+
+Index kv_b_rows_of(const TrainModelConfig& config) {
+  return config.latent_width ? config.heads * (2 * head_width_of(config) - shared_key_width_of(config)) : 0;
 }
 
 Index feed_forward_width_of(const TrainModelConfig& config) {
@@ -173,7 +212,9 @@ Index train_parameter_count(const std::vector<TrainParameter>& parameters) {
 
 std::optional<ValueOwner> owner_of(const TrainModelConfig& config, const TrainParameter& parameter, Index i) {
   const Index columns = parameter.columns(), head_width = head_width_of(config);
-  const Index row = i / columns, column = i % columns;
+  const Index row = i / columns, column = i % columns, per_group = config.heads / config.kv_heads;
+  // Of a matrix with so many rows for each head.
+  const auto of_rows = [&](Index rows) { return ValueOwner{row / rows, 1, row % rows * columns + column}; };
   switch (parameter.role) {
     case TrainRole::in_weight:
     case TrainRole::in_bias: {
@@ -182,15 +223,22 @@ std::optional<ValueOwner> owner_of(const TrainModelConfig& config, const TrainPa
       const Index first = unit < config.heads                     ? 0
                           : unit < config.heads + config.kv_heads ? config.heads
                                                                   : config.heads + config.kv_heads;
-      return ValueOwner{first > 0, unit - first, i - (unit - first) * head_width * step};
+      const Index heads = first > 0 ? per_group : 1;
+      return ValueOwner{(unit - first) * heads, heads, i - (unit - first) * head_width * step};
     }
+    case TrainRole::q_weight:
     case TrainRole::gate_weight:
-      return ValueOwner{false, row / head_width, row % head_width * columns + column};
+      return of_rows(head_width);
+    case TrainRole::kv_b_weight:
+      return of_rows(kv_b_rows_of(config) / config.heads);
+    case TrainRole::kv_a_weight:
+    case TrainRole::latent_norm:
+      return ValueOwner{0, config.heads, i};
     case TrainRole::out_weight:
-      return ValueOwner{false, column / head_width, row * columns + column % head_width};
+      return ValueOwner{column / head_width, 1, row * columns + column % head_width};
     case TrainRole::sinks:
     case TrainRole::relative_bias:
-      return ValueOwner{false, column, row * columns};
+      return ValueOwner{column, 1, row * columns};
     default:
       return std::nullopt;
   }
@@ -200,7 +248,6 @@ std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
                                         const std::vector<TrainParameter>& parameters) {
   if (config.frozen_heads.empty()) return {};
   std::vector<std::uint8_t> frozen(static_cast<std::size_t>(train_parameter_count(parameters)), 0);
-  const Index per_group = config.heads / config.kv_heads;
   const auto is_frozen = [&](Index layer, Index head) {
     return std::ranges::count(config.frozen_heads, FrozenHead{layer, head}) > 0;
   };
@@ -208,10 +255,8 @@ std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
     const bool of_all_layers = parameter.role == TrainRole::relative_bias;
     const Index first_layer = of_all_layers ? 0 : parameter.layer,
                 last_layer = of_all_layers ? config.layers - 1 : parameter.layer;
-    const Index first = owner.is_group ? owner.number * per_group : owner.number,
-                heads = owner.is_group ? per_group : 1;
     for (Index layer = first_layer; layer <= last_layer; ++layer)
-      for (Index head = first; head < first + heads; ++head)
+      for (Index head = owner.first; head < owner.first + owner.heads; ++head)
         if (!is_frozen(layer, head)) return false;
     return true;
   };
@@ -241,6 +286,9 @@ Beginning beginning_of(const TrainParameter& parameter, const TrainModelConfig& 
       return {Draw::uniform, std::sqrt(6.0 / static_cast<double>(parameter.rows() + parameter.columns()))};
     case TrainRole::relative_bias:
       return {Draw::normal, bound_of(config.width)};
+    case TrainRole::q_weight:
+    case TrainRole::kv_a_weight:
+    case TrainRole::kv_b_weight:
     case TrainRole::gate_weight:
     case TrainRole::out_weight:
     case TrainRole::linear1_weight:
@@ -251,6 +299,7 @@ Beginning beginning_of(const TrainParameter& parameter, const TrainModelConfig& 
       return {Draw::uniform, bound_of(config.width)};
     case TrainRole::linear2_bias:
       return {Draw::uniform, bound_of(feed_forward_width_of(config))};
+    case TrainRole::latent_norm:
     case TrainRole::norm1_weight:
     case TrainRole::norm2_weight:
     case TrainRole::norm_weight:

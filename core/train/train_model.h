@@ -8,7 +8,7 @@
 //
 // What a configuration leaves out (norms, feed-forward, W_O) is skipped, and has no parameters.
 // Letters: V vocabulary, T longest sequence, E model width, H heads, G key/value heads, D head width,
-// F feed-forward width.
+// F feed-forward width, C latent width, R the columns of keys that all heads share beside latents.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,9 @@ struct TrainModelConfig {
   Index heads = 8;                  // H, 1 … 16
   Index kv_heads = 8;               // G, divides H; each serves H/G adjacent heads
   std::optional<Index> head_width;  // D, 1 … 128; null: E/H, which H must divide
+  // C, 1 … 128: keys and values of all heads are made of C numbers a token, as in core/attention's
+  // multi_head_latent_attention without q_lora_rank; with G = H, D of 3 or more and no QK-norm.
+  std::optional<Index> latent_width;
   bool feed_forward = true;
   std::optional<Index> feed_forward_width;  // F, 1 … 1,024; null: 4·E
   TrainActivation activation = TrainActivation::gelu;
@@ -71,6 +74,9 @@ void check_train_model(const TrainModelConfig& config);
 
 // The widths that the configuration implies; it must be a checked one.
 Index head_width_of(const TrainModelConfig& config);            // D
+Index shared_key_width_of(const TrainModelConfig& config);      // R, D/4 rounded up to an even number; or 0
+Index rotated_width_of(const TrainModelConfig& config);         // of a head's columns, its last: D, or R
+Index kv_b_rows_of(const TrainModelConfig& config);             // H·(2·D − R); 0 without latents
 Index feed_forward_width_of(const TrainModelConfig& config);    // F; 0 without feed-forward
 Index in_rows_of(const TrainModelConfig& config);               // H·D + 2·G·D, the rows of in_proj_weight
 PositionWindow seen_by_token(const TrainModelConfig& config);   // in every layer
@@ -84,6 +90,10 @@ enum class TrainRole {
   norm1_bias,      // (E)
   in_weight,       // (H·D+2·G·D,E): W_Q, W_K, W_V one below the other
   in_bias,         // (H·D+2·G·D)
+  q_weight,        // (H·D,E), and the next three: with latents, instead of in_weight and in_bias
+  kv_a_weight,     // (C+R,E): W_DKV, and below it W_KR of what all keys share
+  latent_norm,     // (C), of an RMS norm, ε = 1e-6
+  kv_b_weight,     // (H·(2·D−R),C): of each head D − R rows of W_UK, then D rows of W_UV
   relative_bias,   // (buckets,H), in layer 0 for all layers
   sinks,           // (H)
   gate_weight,     // (H·D,E)
@@ -118,14 +128,13 @@ std::vector<TrainParameter> train_parameters(const TrainModelConfig& config);
 // Of all parameters together: the length of their array.
 Index train_parameter_count(const std::vector<TrainParameter>& parameters);
 
-// The head that a value of a parameter belongs to, or the group of heads that share a key/value head.
+// The head that a value of a parameter belongs to, or the heads that share it.
 struct ValueOwner {
-  bool is_group = false;
-  Index number = 0;    // of the head or the group
-  Index in_first = 0;  // the value at the same place of the first one
+  Index first = 0, heads = 1;
+  Index in_first = 0;  // the value at the same place of the first head or group of heads
 };
-// Of value i: rows of W_Q, W_K, W_V, their biases and W_g, columns of W_O and of the relative biases, sinks.
-// Null: of no head.
+// Of value i: rows of W_Q, W_K, W_V, their biases and W_g, columns of W_O and of the relative biases, sinks;
+// what latents are made by belongs to all heads. Null: of no head.
 std::optional<ValueOwner> owner_of(const TrainModelConfig& config, const TrainParameter& parameter, Index i);
 
 // For each value 1 if it belongs to a frozen head, which training must not change: what heads share only if
@@ -142,6 +151,8 @@ std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
 //   in_proj_weight             U(±√(6/(rows + E)))              torch.nn.MultiheadAttention (Xavier)
 //   out_proj.weight            U(±1/√(H·D))                     torch.nn.Linear (Kaiming with a = √5)
 //   in_proj_bias, out_proj.bias  0                              torch.nn.MultiheadAttention
+//   q_proj, kv_a_proj_with_mqa, kv_b_proj  U(±1/√inputs)        torch.nn.Linear
+//   kv_a_layernorm             1                                torch.nn.RMSNorm
 //   relative_attention_bias    N(0, 1/E)                        transformers' T5
 //   sinks                      0: as one more key whose score is 0
 //   output_gate                U(±1/√E)                         torch.nn.Linear

@@ -103,6 +103,16 @@ constexpr std::array change_entries{
                         "with one key head",
                         "All heads share one key and value head. Can they still look for different things?",
                         set<&TrainModelConfig::kv_heads, Index{1}>},
+    TrainingChangeEntry{
+        TrainingChange::latents, "keys and values", "latents", "latents of E/4 (MLA)", "with latents",
+        "Keys and values of all heads are made of one vector a token, a quarter as wide as the model, as in "
+        "DeepSeek-V3. A cache keeps no more. What does it cost?",
+        [](TrainingSettings& settings) {
+          TrainModelConfig& model = settings.model;
+          if (!each_its_keys(model) || model.latent_width) return false;
+          model.latent_width = model.width / 4;
+          return true;
+        }},
     TrainingChangeEntry{TrainingChange::no_scale, "scores and weights", "no-scale", "without 1/√D",
                         "without 1/√D",
                         "Without the division the scores are √D times as large. Does the softmax get stuck?",

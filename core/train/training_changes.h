@@ -20,6 +20,7 @@ enum class TrainingChange {
   equal_but_output,  // the same, but with random columns of W_O
   grouped_keys,      // G = H/2
   one_key_head,      // G = 1
+  latents,           // C = E/4
   no_scale,          // without 1/√D
   qk_norm,
   qk_norm_high_learning_rate,  // with both

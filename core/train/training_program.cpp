@@ -79,6 +79,9 @@ std::string initial_value_text(const TrainParameter& parameter, const TrainModel
       return uniform(fmt::format("math.sqrt(6 / {})", parameter.rows() + parameter.columns()));
     case TrainRole::relative_bias:
       return fmt::format("normal({}, 1 / math.sqrt(WIDTH), {})", name, shape);
+    case TrainRole::q_weight:
+    case TrainRole::kv_a_weight:
+    case TrainRole::kv_b_weight:
     case TrainRole::gate_weight:
     case TrainRole::out_weight:
     case TrainRole::linear1_weight:
@@ -89,6 +92,7 @@ std::string initial_value_text(const TrainParameter& parameter, const TrainModel
       return uniform("1 / math.sqrt(WIDTH)");
     case TrainRole::linear2_bias:
       return uniform("1 / math.sqrt(HIDDEN)");
+    case TrainRole::latent_norm:
     case TrainRole::norm1_weight:
     case TrainRole::norm2_weight:
     case TrainRole::norm_weight:
@@ -112,8 +116,9 @@ std::string frozen_text(const TrainModelConfig& config) {
   const std::vector<std::uint8_t> frozen = frozen_values(config, parameters);
   std::vector<std::string> entries;
   for (const TrainParameter& parameter : parameters) {
-    const bool by_row = parameter.role == TrainRole::in_weight || parameter.role == TrainRole::gate_weight,
-               by_column = parameter.shape.rank() == 2 && !by_row;
+    const bool by_column =
+                   parameter.role == TrainRole::out_weight || parameter.role == TrainRole::relative_bias,
+               by_row = parameter.shape.rank() == 2 && !by_column;
     const Index step = by_row ? parameter.columns() : 1;
     const Index count = by_row ? parameter.rows() : parameter.columns();
     std::vector<Index> places;
@@ -181,12 +186,16 @@ void add_model(Values& values, const TrainModelConfig& config) {
                               {"heads", config.heads},
                               {"kv_heads", config.kv_heads},
                               {"head_width", head_width_of(config)},
+                              {"latent", config.latent_width.value_or(0)},
+                              {"shared", shared_key_width_of(config)},
+                              {"rotated", rotated_width_of(config)},
                               {"hidden", feed_forward_width_of(config)}});
   add_conditions(values, {{"learned", config.positions == TrainPositions::learned},
                           {"sinusoidal", config.positions == TrainPositions::sinusoidal},
                           {"rotary", config.positions == TrainPositions::rotary},
                           {"alibi", config.positions == TrainPositions::alibi},
                           {"relative_bias", config.positions == TrainPositions::relative_bias},
+                          {"latents", config.latent_width.has_value()},
                           {"grouped", config.kv_heads < config.heads},
                           {"causal", config.causal},
                           {"window", config.sliding_window.has_value()},

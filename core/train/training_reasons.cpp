@@ -360,30 +360,12 @@ Sentences length_and_rate(const ComparedRuns& runs) {
 }
 
 // In the order of TrainingChange.
-constexpr Sentences (*reasons_of_change[])(const ComparedRuns& runs){wide_head,
-                                                                     fewer_heads,
-                                                                     fewer_heads,
-                                                                     frozen,
-                                                                     equal,
-                                                                     equal,
-                                                                     fewer_keys,
-                                                                     fewer_keys,
-                                                                     scale,
-                                                                     length_of_rows,
-                                                                     length_and_rate,
-                                                                     rest,
-                                                                     causal_off,
-                                                                     nearby,
-                                                                     dropped,
-                                                                     gates,
-                                                                     no_output_matrix,
-                                                                     positions,
-                                                                     positions,
-                                                                     positions,
-                                                                     positions,
-                                                                     positions,
-                                                                     learned_distances,
-                                                                     learning_rate};
+constexpr Sentences (*reasons_of_change[])(const ComparedRuns& runs){
+    wide_head,    fewer_heads, fewer_heads, frozen,    equal,          equal,
+    fewer_keys,   fewer_keys,  latent_keys, scale,     length_of_rows, length_and_rate,
+    rest,         causal_off,  nearby,      dropped,   gates,          no_output_matrix,
+    positions,    positions,   positions,   positions, positions,      learned_distances,
+    learning_rate};
 static_assert(std::size(reasons_of_change) == static_cast<std::size_t>(TrainingChange::high_learning_rate) + 1);
 
 }  // namespace

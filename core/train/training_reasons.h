@@ -73,6 +73,7 @@ Sentences fewer_heads(const ComparedRuns& runs);
 Sentences frozen(const ComparedRuns& runs);
 Sentences equal(const ComparedRuns& runs);
 Sentences fewer_keys(const ComparedRuns& runs);
+Sentences latent_keys(const ComparedRuns& runs);
 
 }  // namespace reasons
 }  // namespace headwise

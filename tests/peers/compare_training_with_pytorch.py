@@ -70,15 +70,30 @@ def attention(c, p, x, factors, table):
     head_width = c["head_dim"] or width // heads
     plain = groups == heads and heads * head_width == width and c["out_projection"] and c["scale_attn_weights"]
     plain &= not c["qk_norm"] and c["position_embedding_type"] not in ("rotary", "alibi", "relative_bias") and factors is None
-    plain &= not c["sink"] and not c["output_gate"]
+    plain &= not c["sink"] and not c["output_gate"] and not c["kv_lora_rank"]
     if plain:
         mask = hidden(c, length)
         layer = torch.nn.MultiheadAttention(width, heads, batch_first=True, dtype=torch.float64)
         return torch.func.functional_call(layer, p, (x, x, x), {"attn_mask": mask, "need_weights": False})[0]
-    q, k, v = F.linear(x, p["in_proj_weight"], p["in_proj_bias"]).split([n * head_width for n in (heads, groups, groups)], -1)
-    q, k, v = (y.reshape(batch, length, -1, head_width).transpose(1, 2) for y in (q, k, v))
-    if c["position_embedding_type"] == "rotary":
-        q, k = rotate(q), rotate(k)
+    rotary = c["position_embedding_type"] == "rotary"
+    if c["kv_lora_rank"]:
+        # DeepSeek-V2's: latents after an RMSNorm become each head's keys and values; the last columns of keys are of all heads
+        down = p["kv_a_proj_with_mqa.weight"]
+        latents, shared = F.linear(x, down).split([c["kv_lora_rank"], len(down) - c["kv_lora_rank"]], -1)
+        latents = F.rms_norm(latents, latents.shape[-1:], p["kv_a_layernorm.weight"], 1e-6)
+        q = F.linear(x, p["q_proj.weight"]).unflatten(-1, (heads, head_width)).transpose(1, 2)
+        made = F.linear(latents, p["kv_b_proj.weight"]).unflatten(-1, (heads, -1)).transpose(1, 2)
+        nope, v = made[..., :-head_width], made[..., -head_width:]
+        q_nope, q_rope = q[..., :nope.shape[-1]], q[..., nope.shape[-1]:]
+        shared = shared.unsqueeze(1)
+        if rotary:
+            q_rope, shared = rotate(q_rope), rotate(shared)
+        q, k = torch.cat([q_nope, q_rope], -1), torch.cat([nope, shared.expand(batch, heads, -1, -1)], -1)
+    else:
+        q, k, v = F.linear(x, p["in_proj_weight"], p["in_proj_bias"]).split([n * head_width for n in (heads, groups, groups)], -1)
+        q, k, v = (y.reshape(batch, length, -1, head_width).transpose(1, 2) for y in (q, k, v))
+        if rotary:
+            q, k = rotate(q), rotate(k)
     if c["qk_norm"]:
         q, k = (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6) for y in (q, k))
     k, v = (y.repeat_interleave(heads // groups, 1) for y in (k, v))

@@ -150,6 +150,7 @@ TEST_CASE("every option of train changes the settings that a checkpoint keeps") 
   changed({"--layers", "1"}, [](TrainingSettings& s) { s.model.layers = 1; });
   changed({"--kv-heads", "1"}, [](TrainingSettings& s) { s.model.kv_heads = 1; });
   changed({"--head-width", "4"}, [](TrainingSettings& s) { s.model.head_width = 4; });
+  changed({"--latents", "12"}, [](TrainingSettings& s) { s.model.latent_width = 12; });
   changed({"--positions", "alibi"}, [](TrainingSettings& s) { s.model.positions = TrainPositions::alibi; });
   changed({"--no-feed-forward"}, [](TrainingSettings& s) { s.model.feed_forward = false; });
   changed({"--no-norms"}, [](TrainingSettings& s) { s.model.norms = false; });

@@ -38,7 +38,8 @@ TEST_CASE("a training is set up in the window, and begins at step 0, paused") {
   type_into(bench, "training/setup/heads", "4");
   bench.ui->click("training/setup/feed_forward/off").click("training/setup/positions/rotary");
   bench.ui->click("training/setup/causal/off").click("training/setup/tied/tied");
-  bench.ui->click("training/setup/sink/on").click("training/setup/output_gate/on");
+  bench.ui->click("training/setup/sink/on");
+  type_into(bench, "training/setup/latents", "6");
   bench.ui->click("training/setup/beginning/equal but W_O").click("training/setup/optimiser/momentum");
   type_into(bench, "training/setup/sliding_window", "5");
   type_into(bench, "training/setup/learning_rate", "0.25");
@@ -64,7 +65,8 @@ TEST_CASE("a training is set up in the window, and begins at step 0, paused") {
   wanted.model.positions = TrainPositions::rotary;
   wanted.model.causal = false;
   wanted.model.sliding_window = 5;
-  wanted.model.tied = wanted.model.sink = wanted.model.output_gate = true;
+  wanted.model.tied = wanted.model.sink = true;
+  wanted.model.latent_width = 6;
   wanted.model.heads_begin_equal = true;
   wanted.model.equal_out_projection = false;
   wanted.optimiser.kind = OptimiserKind::momentum;

@@ -74,6 +74,8 @@ std::vector<NamedTrainModel> options_and_combinations() {
     config.kv_heads = Index{1} << one_of(3);
     if (config.out_projection && one_of(2) == 0) config.head_width = 2 * (1 + one_of(5));
     if (one_of(3) == 0) config.feed_forward_width = 1 + one_of(40);
+    if (one_of(2) == 0 && config.kv_heads == config.heads && head_width_of(config) > 2 && !config.qk_norm)
+      config.latent_width = 1 + one_of(30);
     models.push_back({"combination", config});
   }
   return models;
@@ -142,8 +144,11 @@ void check_computes_alike(const TrainModelConfig& config, TrainingRun<float>& ru
 
 // Each number of a layer's attention is among the training's parameters, to the last bit.
 void check_numbers(const TrainModelConfig& config, const TrainingRun<float>& run, const TextModel& model) {
-  std::vector<TensorId> trained{TensorId::in_proj_weight, TensorId::in_proj_bias, TensorId::out_proj_weight,
-                                TensorId::out_proj_bias};
+  std::vector<TensorId> trained{TensorId::in_proj_weight, TensorId::in_proj_bias};
+  if (config.latent_width)
+    trained = {TensorId::q_proj_weight, TensorId::kv_a_weight, TensorId::kv_a_norm_weight,
+               TensorId::kv_b_weight};
+  trained.insert(trained.end(), {TensorId::out_proj_weight, TensorId::out_proj_bias});
   if (config.sink) trained.push_back(TensorId::sinks);
   if (config.output_gate) trained.push_back(TensorId::output_gate_weight);
   if (config.positions == TrainPositions::relative_bias) trained.push_back(TensorId::relative_bias_weight);
@@ -151,6 +156,7 @@ void check_numbers(const TrainModelConfig& config, const TrainingRun<float>& run
   const auto find_all = [&](const TraceTensors& tensors, Index layer, std::span<const TensorId> ids) {
     for (const TensorId id : ids) {
       const TensorPtr& tensor = tensors.*tensor_entry(id).member;
+      if (id == TensorId::out_proj_bias && config.latent_width && !config.out_projection) continue;
       REQUIRE(tensor);
       const Index columns = tensor->shape().size(tensor->shape().rank() - 1);
       for (Index i = 0; i < tensor->size(); ++i) {
@@ -177,11 +183,9 @@ void check_numbers(const TrainModelConfig& config, const TrainingRun<float>& run
     find_all(make_scenario_inputs(scenario, DType::f32).attention.tensors, layer, trained);
   }
   for (const TrainParameter& parameter : run.parameters()) {
-    constexpr std::array of_attention{TrainRole::in_weight,  TrainRole::in_bias,     TrainRole::sinks,
-                                      TrainRole::out_weight, TrainRole::gate_weight, TrainRole::out_bias};
-    const Index times = parameter.role == TrainRole::relative_bias
-                            ? config.layers  // which share it
-                            : std::ranges::count(of_attention, parameter.role);
+    const bool of_attention = parameter.role >= TrainRole::in_weight && parameter.role <= TrainRole::out_bias;
+    const Index times = parameter.role == TrainRole::relative_bias ? config.layers  // which share it
+                                                                   : of_attention;
     const auto first = found.begin() + parameter.offset;
     CHECK(std::all_of(first, first + parameter.size(), [&](int count) { return count == times; }));
   }

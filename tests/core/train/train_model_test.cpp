@@ -253,6 +253,59 @@ TEST_CASE(
   CHECK(kept(TrainRole::relative_bias, 0, 0) == std::set<Index>{3});
 }
 
+TEST_CASE(
+    "a frozen head of latents keeps its keys and values, and the latents only if all heads are frozen") {
+  TrainModelConfig config;
+  config.latent_width = 16;
+  config.layers = 2;
+  config.frozen_heads = {{0, 2}, {0, 5}};
+  for (Index head = 0; head < 8; ++head) config.frozen_heads.push_back({1, head});
+  const std::vector<TrainParameter> parameters = train_parameters(config);
+  const std::vector<std::uint8_t> frozen = frozen_values(config, parameters);
+  const auto kept = [&](TrainRole role, Index layer, Index step) {
+    std::set<Index> units;
+    for (const TrainParameter& parameter : parameters)
+      for (Index i = 0; i < parameter.size() && parameter.role == role && parameter.layer == layer; ++i)
+        if (frozen[static_cast<std::size_t>(parameter.offset + i)]) units.insert(i / step);
+    return units;
+  };
+  CHECK(kept(TrainRole::q_weight, 0, 8 * 64) == std::set<Index>{2, 5});
+  CHECK(kept(TrainRole::kv_b_weight, 0, (2 * 8 - 2) * 16) == std::set<Index>{2, 5});
+  CHECK(kept(TrainRole::kv_a_weight, 0, 64).empty());
+  CHECK(kept(TrainRole::latent_norm, 0, 1).empty());
+  CHECK(kept(TrainRole::kv_b_weight, 1, (2 * 8 - 2) * 16).size() == 8);
+  CHECK(kept(TrainRole::kv_a_weight, 1, 64).size() == 16 + 2);
+  CHECK(kept(TrainRole::latent_norm, 1, 1).size() == 16);
+}
+
+TEST_CASE(
+    "a configuration with latents that cannot be is refused by a sentence that names what is in the way") {
+  const auto refusal = [](auto&& change) {
+    TrainModelConfig config;
+    config.latent_width = 16;
+    check_train_model(config);
+    change(config);
+    try {
+      check_train_model(config);
+    } catch (const Error& error) {
+      CHECK(error.status() == ExitStatus::usage);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK_CONTAINS(refusal([](TrainModelConfig& c) { c.latent_width = 0; }), "got 0; expected 1 to 128");
+  CHECK_CONTAINS(refusal([](TrainModelConfig& c) { c.latent_width = 129; }), "got 129; expected 1 to 128");
+  CHECK_CONTAINS(refusal([](TrainModelConfig& c) { c.kv_heads = 4; }), "kv_heads = 4, heads = 8");
+  CHECK_CONTAINS(refusal([](TrainModelConfig& c) { c.head_width = 2; }),
+                 "head width = 2; expected 3 or more");
+  CHECK_CONTAINS(refusal([](TrainModelConfig& c) { c.qk_norm = true; }), "have no QK-norm");
+  // Positions rotate the two shared columns, so the width of a head may be odd.
+  CHECK(refusal([](TrainModelConfig& c) {
+          c.head_width = 3;
+          c.positions = TrainPositions::rotary;
+        }).empty());
+}
+
 TEST_CASE("heads that begin equal have equal gates, sinks and relative biases, which all layers share") {
   TrainModelConfig config;
   config.sink = config.output_gate = config.heads_begin_equal = true;

@@ -56,6 +56,38 @@ std::vector<NamedTrainModel> trained_options() {
     c.dropout = 0.3;
     c.kv_heads = 2;
   });
+  const auto latents = [](TrainModelConfig& c, Index width) {
+    c.latent_width = width;
+    c.heads = c.kv_heads = 4;
+    c.head_width = 6;
+  };
+  add("latents", [&](TrainModelConfig& c) { c.latent_width = 4; });
+  add("latents, rotary, heads of 6", [&](TrainModelConfig& c) {
+    latents(c, 9);
+    c.positions = TrainPositions::rotary;
+  });
+  add("latents as wide as keys and values, a sink, ALiBi, dropout", [&](TrainModelConfig& c) {
+    latents(c, 48);
+    c.sink = true;
+    c.positions = TrainPositions::alibi;
+    c.dropout = 0.3;
+  });
+  add("latents, an output gate", [&](TrainModelConfig& c) {
+    latents(c, 7);
+    c.output_gate = true;
+  });
+  add("latents without W_O, not causal, one layer", [&](TrainModelConfig& c) {
+    c.latent_width = 5;
+    c.heads = c.kv_heads = 1;
+    c.layers = 1;
+    c.out_projection = c.causal = c.norms = false;
+  });
+  add("latents, a window, relative bias, heads that begin equal", [&](TrainModelConfig& c) {
+    latents(c, 20);
+    c.sliding_window = 3;
+    c.positions = TrainPositions::relative_bias;
+    c.heads_begin_equal = true;
+  });
   add("without 1/√D", [](TrainModelConfig& c) { c.scaled = false; });
   add("QK-norm", [](TrainModelConfig& c) { c.qk_norm = true; });
   add("QK-norm, rotary, grouped", [](TrainModelConfig& c) {

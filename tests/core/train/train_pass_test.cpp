@@ -150,7 +150,7 @@ void check_against_reference(const TrainModelConfig& config) {
   const auto tensor = [&](TrainRole role) {
     return std::make_shared<const Tensor>(parameter(role).shape, part(values, role));
   };
-  const Index rows = sequences * 7, width = 16;
+  const Index rows = sequences * 7, width = 16, head_width = head_width_of(config);
   const std::vector<double> embedding = part(values, TrainRole::embedding),
                             unembedding = part(values, TrainRole::unembedding);
   std::vector<double> x;
@@ -161,7 +161,7 @@ void check_against_reference(const TrainModelConfig& config) {
   inputs.options.embed_dim = inputs.options.kdim = inputs.options.vdim = width;
   inputs.options.num_heads = 4;
   inputs.options.num_kv_heads = config.kv_heads;
-  inputs.options.head_dim = inputs.options.v_head_dim = 4;
+  inputs.options.head_dim = inputs.options.v_head_dim = head_width;
   inputs.options.is_causal = config.causal;
   inputs.options.sliding_window = config.sliding_window;
   inputs.options.dropout = 0.25;
@@ -171,16 +171,34 @@ void check_against_reference(const TrainModelConfig& config) {
   if (config.qk_norm) inputs.options.qk_norm = QkNorm::per_head;
   inputs.tensors.query = inputs.tensors.key = inputs.tensors.value =
       std::make_shared<const Tensor>(Shape{{"N", sequences}, {"L", 7}, {"E", width}}, x);
-  inputs.tensors.in_proj_weight = tensor(TrainRole::in_weight);
-  inputs.tensors.in_proj_bias = tensor(TrainRole::in_bias);
-  inputs.tensors.out_proj_weight = tensor(TrainRole::out_weight);
-  inputs.tensors.out_proj_bias = tensor(TrainRole::out_bias);
-  if (config.sink) inputs.tensors.sinks = tensor(TrainRole::sinks);
+  // Each parameter of attention with the tensor that it is.
+  std::vector<std::pair<TrainRole, TensorPtr TraceTensors::*>> trained;
+  const auto give = [&](TrainRole role, TensorPtr TraceTensors::*member) {
+    inputs.tensors.*member = tensor(role);
+    trained.emplace_back(role, member);
+  };
+  if (config.latent_width) {
+    inputs.options.op = Op::multi_head_latent_attention;
+    inputs.options.kv_lora_rank = *config.latent_width;
+    inputs.options.qk_rope_head_dim = shared_key_width_of(config);
+    inputs.options.qk_nope_head_dim = head_width - shared_key_width_of(config);
+    inputs.tensors.value = nullptr;
+    give(TrainRole::q_weight, &TraceTensors::q_proj_weight);
+    give(TrainRole::kv_a_weight, &TraceTensors::kv_a_weight);
+    give(TrainRole::latent_norm, &TraceTensors::kv_a_norm_weight);
+    give(TrainRole::kv_b_weight, &TraceTensors::kv_b_weight);
+  } else {
+    give(TrainRole::in_weight, &TraceTensors::in_proj_weight);
+    give(TrainRole::in_bias, &TraceTensors::in_proj_bias);
+  }
+  give(TrainRole::out_weight, &TraceTensors::out_proj_weight);
+  give(TrainRole::out_bias, &TraceTensors::out_proj_bias);
+  if (config.sink) give(TrainRole::sinks, &TraceTensors::sinks);
   inputs.options.output_gate = config.output_gate;
-  if (config.output_gate) inputs.tensors.output_gate_weight = tensor(TrainRole::gate_weight);
+  if (config.output_gate) give(TrainRole::gate_weight, &TraceTensors::output_gate_weight);
   if (config.positions == TrainPositions::relative_bias) {
     inputs.options.relative_bias = relative_bias_of(config);
-    inputs.tensors.relative_bias_weight = tensor(TrainRole::relative_bias);
+    give(TrainRole::relative_bias, &TraceTensors::relative_bias_weight);
   }
   const TracePtr forward = reference_forward(inputs);
 
@@ -211,19 +229,10 @@ void check_against_reference(const TrainModelConfig& config) {
   CHECK(result.loss == doctest::Approx(loss).epsilon(1e-12));
   const TracePtr back =
       reference_backward(*forward, std::make_shared<const Tensor>(forward->tensors.output->shape(), grad_y));
-  CHECK(apart(part(gradient, TrainRole::in_weight), back->grad.in_proj_weight->values<double>()) < 1e-12);
-  CHECK(apart(part(gradient, TrainRole::in_bias), back->grad.in_proj_bias->values<double>()) < 1e-12);
-  CHECK(apart(part(gradient, TrainRole::out_weight), back->grad.out_proj_weight->values<double>()) < 1e-12);
-  CHECK(apart(part(gradient, TrainRole::out_bias), back->grad.out_proj_bias->values<double>()) < 1e-12);
-  const auto check = [&](bool is_there, TrainRole role, const TensorPtr& expected) {
-    if (is_there) CHECK(apart(part(gradient, role), expected->values<double>()) < 1e-12);
-  };
-  check(config.sink, TrainRole::sinks, back->grad.sinks);
-  check(config.output_gate, TrainRole::gate_weight, back->grad.output_gate_weight);
-  check(config.positions == TrainPositions::relative_bias, TrainRole::relative_bias,
-        back->grad.relative_bias_weight);
+  for (const auto& [role, member] : trained)
+    CHECK(apart(part(gradient, role), (back->grad.*member)->values<double>()) < 1e-12);
   std::vector<double> grad_embedding(embedding.size(), 0.0);
-  const auto grad_query = back->grad.query->values<double>();
+  const auto grad_query = back->grad.query->values<double>();  // of the tensor that is key and value, too
   for (Index i = 0; i < rows * width; ++i)
     grad_embedding[static_cast<std::size_t>(batch.tokens[static_cast<std::size_t>(i / width)] * width + i % width)] +=
         grad_query[static_cast<std::size_t>(i)] + grad_y[static_cast<std::size_t>(i)];
@@ -262,10 +271,15 @@ TEST_CASE("a layer of attention alone agrees with the reference backend, forward
             config.qk_norm = qk_norm;
             config.sink = sink;
             config.output_gate = output_gate;
-            for (const auto& window : {std::optional<Index>{}, {1}, {3}}) {
-              config.sliding_window = window;
-              check_against_reference(config);
-            }
+            const bool can_have_latents = kv_heads == 4 && !qk_norm;
+            for (const auto& latents : {std::optional<Index>{}, {3}, {16}})
+              for (const auto& window : {std::optional<Index>{}, {1}, {3}}) {
+                if (latents && !can_have_latents) continue;
+                config.latent_width = latents;
+                config.head_width = latents == 16 ? std::optional<Index>(5) : std::nullopt;
+                config.sliding_window = window;
+                check_against_reference(config);
+              }
           }
 }
 

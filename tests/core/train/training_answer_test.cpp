@@ -253,7 +253,8 @@ TEST_CASE("of a sink it is told whether heads rest there, and what is left for t
   };
   set_sinks(0.05);
   says(said(change, before, after), "its sink takes 0.05 on average, and the most, 0.05, in head 0.0");
-  says(said(change, before, after), "If all scores and the sink were equal, it would take 0.10.");  // 1/2 + 1/3 + … + 1/33 over 32
+  says(said(change, before, after),
+       "If all scores and the sink were equal, it would take 0.10.");  // 1/2 + 1/3 + … + 1/33 over 32
   says(said(change, before, after), "have learned to leave it");
   set_sinks(0.2);
   says(said(change, before, after), "No head has learned to rest there");
@@ -278,9 +279,10 @@ TEST_CASE("of a sink it is told whether heads rest there, and what is left for t
 TEST_CASE("of a window it is told how far back the layers reach together") {
   const TrainingChange change = TrainingChange::sliding_window;
   TrainingOutcome after = changed_run(learned_run(90), change);
-  says(said(change, learned_run(100), after),
-       "In each layer a token sees 3 tokens before it. What one layer has gathered, the next one passes on: 2 "
-       "layers can reach 6 places back, in sequences of 32 tokens.");
+  says(
+      said(change, learned_run(100), after),
+      "In each layer a token sees 3 tokens before it. What one layer has gathered, the next one passes on: 2 "
+      "layers can reach 6 places back, in sequences of 32 tokens.");
   says(said(change, learned_run(100), after), "For this task that is enough.");
   TrainingOutcome lost = changed_run(lost_run(), change);
   says(said(change, learned_run(100), lost), "Nothing that stands further back can change an answer");
@@ -288,6 +290,27 @@ TEST_CASE("of a window it is told how far back the layers reach together") {
   says(said(change, learned_run(100), after), "1 layer can reach 3 places back");
   lost.length = 4;
   CHECK(said(change, learned_run(100), lost).find("Nothing that stands further back") == std::string::npos);
+}
+
+TEST_CASE("of latents it is told what a cache keeps, and what heads share") {
+  const TrainingChange change = TrainingChange::latents;
+  TrainingOutcome after = changed_run(learned_run(90), change);
+  CHECK(after.settings.model.latent_width == 16);
+  says(said(change, learned_run(100), after),
+       "A cache keeps 18 numbers a token in each layer, a latent of 16 and 2 columns that the keys of all "
+       "heads "
+       "share, instead of 128, the keys and values of all heads: 0.141 times as many.");
+  says(said(change, learned_run(100), after), "all of them are made of the same 16 numbers. Two maps differ");
+  says(said(change, learned_run(100), after), "For this task 18 numbers a token are enough.");
+  after.settings.model.positions = TrainPositions::rotary;
+  says(said(change, learned_run(100), after), "and only the 2 shared columns are rotated by positions.");
+  says(said(change, learned_run(100), changed_run(lost_run(), change)), "too narrow for this task");
+  TrainingSettings grouped = learned_run(0).settings;
+  grouped.model.kv_heads = 4;
+  CHECK_FALSE(changed_settings(grouped, change));
+  CHECK_FALSE(changed_settings(after.settings, change));
+  CHECK_FALSE(changed_settings(after.settings, TrainingChange::qk_norm));
+  CHECK(changed_settings(after.settings, TrainingChange::half_the_heads));
 }
 
 TEST_CASE("of an output gate it is told which head it closes, and whether a token silences one") {

@@ -32,7 +32,8 @@ TEST_CASE("the program of a run has every parameter, and of the model only what 
     CHECK(has(text, "FUTURE") == option.config.causal);
     CHECK(has(text, "FAR = ") == option.config.sliding_window.has_value());
     CHECK(has(text, "/ math.sqrt(HEAD_WIDTH)") == option.config.scaled);
-    CHECK(has(text, "torch.rsqrt(") == option.config.qk_norm);
+    CHECK(has(text, "torch.rsqrt(y.square()") == option.config.qk_norm);
+    CHECK(has(text, "LATENT, SHARED = ") == option.config.latent_width.has_value());
     CHECK(has(text, "BUCKETS") == (option.config.positions == TrainPositions::relative_bias));
     CHECK(has(text, "sinks = P[") == option.config.sink);
     CHECK(has(text, ".sigmoid()") == option.config.output_gate);
