@@ -143,7 +143,7 @@ void add_latents(const Trace& trace, Pictures& pictures) {
   if (!trace.options.past_length) pictures.product_transposed(Id::kv_b, Id::compressed_kv, Id::kv_b_weight);
 }
 
-// From q and the latents to the factors of the scores. Behind a past, the latents are expanded here.
+// From q and the latents to the factors of the scores. After a past, the latents are expanded here.
 void split_latents(const Trace& trace, Pictures& pictures) {
   if (trace.options.past_length)
     pictures.product_transposed(Id::kv_b, latents_of_heads(trace.options), Id::kv_b_weight);

@@ -112,7 +112,7 @@ TEST_CASE("a past is typed: its step appears before the scores, and its keys hav
   CHECK_FALSE(bench.trace().tensors.present_key);
 }
 
-TEST_CASE("a rotary base is typed, and q and k are turned; empty again, they are not") {
+TEST_CASE("a rotary base is typed, and q and k are rotated; empty again, they are not") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   CHECK_FALSE(bench.trace().tensors.q_rotary);
   bench.ui->click("setup/rotary_base").key("Ctrl+A").type("10000");

@@ -59,7 +59,7 @@ AttentionInputs causal_text(Index length) {
   return inputs;
 }
 
-// The last `count` tokens of a text, behind the cache that a pass over those before leaves.
+// The last `count` tokens of a text, after the cache that a pass over those before leaves.
 AttentionInputs continued(const AttentionInputs& text, Index count) {
   const Index length = text.tensors.query->shape().size(1), before = length - count;
   AttentionInputs first = text, last = text;
@@ -108,7 +108,7 @@ bool is_seen(const Trace& trace, Index n, Index query, Index key) {
 
 }  // namespace
 
-TEST_CASE("a text computed token by token behind a cache is the text computed at once") {
+TEST_CASE("a text computed token by token after a cache is the text computed at once") {
   const std::vector<std::pair<const char*, std::function<void(AttentionInputs&)>>> kinds{
       {"causal", [](AttentionInputs&) {}},
       {"rotary", [](AttentionInputs& in) { in.options.rotary_base = 10.0; }},
@@ -142,7 +142,7 @@ TEST_CASE("a text computed token by token behind a cache is the text computed at
 }
 
 TEST_CASE(
-    "latents computed token by token behind a cache of them are those computed at once, in both layouts") {
+    "latents computed token by token after a cache of them are those computed at once, in both layouts") {
   const std::vector<std::pair<const char*, std::function<void(AttentionInputs&)>>> kinds{
       {"RoPE of neighbours", [](AttentionInputs& in) { in.options.rotary_pairs = RotaryPairs::neighbours; }},
       {"no RoPE", [](AttentionInputs& in) { in.options.rotary_base.reset(); }},
@@ -179,7 +179,7 @@ TEST_CASE("only the new tokens of latents are projected, and all of them are exp
   CHECK(t.scores->shape() == Shape{{"N", 2}, {"H", 4}, {"L", 4}, {"P+S", 7}});
 }
 
-TEST_CASE("latents behind a past in blocks of queries have the bits of the whole") {
+TEST_CASE("latents after a past in blocks of queries have the bits of the whole") {
   for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
     const AttentionInputs inputs = behind_latents(causal_latents(layout, 4));
     const TracePtr whole = reference_forward(inputs);
@@ -189,7 +189,7 @@ TEST_CASE("latents behind a past in blocks of queries have the bits of the whole
   }
 }
 
-TEST_CASE("a latent of the cache says that it was given, and one of this pass stands behind the cache") {
+TEST_CASE("a latent of the cache says that it was given, and one of this pass stands after the cache") {
   const TracePtr trace = reference_forward(behind_latents(causal_latents(LatentLayout::absorbed, 4)));
   const auto cell = [&](Id id, const std::vector<Index>& index) {
     return cell_provenance(*trace, {id}, index);
@@ -233,7 +233,7 @@ TEST_CASE("a past that an operator's cache does not keep is refused, with what t
   CHECK(refusal_of(of_lengths(latents, {4, 2})) == "accepted");
 }
 
-TEST_CASE("a present is the past with the rows of this pass behind it, and appended rows at the end") {
+TEST_CASE("a present is the past with the rows of this pass after it, and appended rows at the end") {
   AttentionInputs inputs = behind_past(few_tokens());
   inputs.tensors.bias_k = random_tensor({{"G·D", 8}}, "bias_k");
   inputs.tensors.bias_v = random_tensor({{"G·Dv", 8}}, "bias_v");
@@ -249,7 +249,7 @@ TEST_CASE("a present is the past with the rows of this pass behind it, and appen
 }
 
 TEST_CASE(
-    "a query sees keys up to its own place behind the past; from the bottom right the last stands at the "
+    "a query sees keys up to its own place after the past; from the bottom right the last stands at the "
     "end") {
   AttentionInputs inputs = behind_past(few_tokens(2, 4));
   inputs.options.is_causal = true;

@@ -301,7 +301,7 @@ std::vector<WrongProgram> wrong_programs() {
   add("rows of W_q alone are reordered from halves", wide_rotary, {columns_reordered(Id::q, to_neighbours)});
   add("W_q and W_k are reordered from halves", wide_rotary,
       {columns_reordered(Id::q, to_neighbours), columns_reordered(Id::k, to_neighbours)});
-  add("turns neighbouring columns (2j, 2j + 1) together", wide_rotary,
+  add("rotates neighbouring columns (2j, 2j + 1) together", wide_rotary,
       {columns_reordered(Id::q, to_halves), columns_reordered(Id::k, to_halves)});
   add("summed, not concatenated: every head", plain(),
       {changed(Id::head_output, [](const Cells& x, Index n, Index, Index l, Index d) {
@@ -379,9 +379,9 @@ std::vector<WrongProgram> wrong_programs() {
       {mapped(Id::masked_scores, [](double x) { return std::isinf(x) ? -3.5 : x; })});
   add("the sign of sin θ is opposite; then", rotary(),
       {turned(Id::q_rotary, Id::q_heads, -1, 0), turned(Id::k_rotary, Id::k_heads, -1, 0)});
-  add("q alone is turned", rotary(), {left_out(Id::k_rotary, Id::k_heads)});
+  add("q alone is rotated", rotary(), {left_out(Id::k_rotary, Id::k_heads)});
   add("counted from 1, not from 0, in q alone", rotary(), {turned(Id::q_rotary, Id::q_heads, 1, 1)});
-  add("v is turned by its positions (rotary), too", rotary(), {turned(Id::v_heads, Id::v_heads, 1, 0)});
+  add("v is rotated by its positions (rotary), too", rotary(), {turned(Id::v_heads, Id::v_heads, 1, 0)});
   AttentionInputs grouped = self_attention(small_options(4, 2, 4));
   add("the heads of v alone are tiled", grouped, {{Id::head_output, [](const Trace& t) {
                                                      return weighted_sum(*t.tensors.dropped_weights,
