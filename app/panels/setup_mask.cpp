@@ -308,8 +308,7 @@ void draw_setup_operator(SetupRows& rows) {
       "MHA: multi_head_attention, with its input and output projections (torch.nn.MultiheadAttention). SDPA: "
       "scaled_dot_product_attention alone, on the query, key and value of each head "
       "(F.scaled_dot_product_attention). MLA: multi_head_latent_attention, whose keys and values are made "
-      "from "
-      "a latent, as in DeepSeek-V3.";
+      "from a latent, as in DeepSeek-V3.";
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const Op other = static_cast<Op>(i);
     const std::vector<std::string> lost = dropped_by_operator(rows.scenario(), other);
