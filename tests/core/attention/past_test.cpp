@@ -1,6 +1,7 @@
 // A past and the lengths of a cache: a text that is computed in parts is the text computed at once, and what
 // contradicts itself is refused.
 #include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,22 +107,11 @@ bool is_seen(const Trace& trace, Index n, Index query, Index key) {
   return trace.tensors.mask_bias->at({n, 0, query, key}) == 0.0;
 }
 
-}  // namespace
+using Change = std::pair<const char*, std::function<void(AttentionInputs&)>>;
 
-TEST_CASE("a text computed token by token after a cache is the text computed at once") {
-  const std::vector<std::pair<const char*, std::function<void(AttentionInputs&)>>> kinds{
-      {"causal", [](AttentionInputs&) {}},
-      {"rotary", [](AttentionInputs& in) { in.options.rotary_base = 10.0; }},
-      {"QK-norm before RoPE",
-       [](AttentionInputs& in) {
-         in.options.rotary_base = 10.0;
-         in.options.qk_norm = QkNorm::per_head;
-       }},
-      {"QK-norm after RoPE",
-       [](AttentionInputs& in) {
-         in.options.rotary_base = 10.0;
-         in.options.qk_norm = QkNorm::per_head_after_rotary;
-       }},
+// These changes of a text, and those that do the same to keys of heads and of latents.
+std::vector<Change> with_masks_and_sinks(std::vector<Change> changes) {
+  const Change both[] = {
       {"ALiBi and a window",
        [](AttentionInputs& in) {
          in.options.alibi = true;
@@ -129,6 +119,25 @@ TEST_CASE("a text computed token by token after a cache is the text computed at 
        }},
       {"bottom right", [](AttentionInputs& in) { in.options.causal_alignment = CausalAlignment::bottom_right; }},
       {"sinks", [](AttentionInputs& in) { in.options.sink = {0.5}; }}};
+  changes.insert(changes.end(), std::begin(both), std::end(both));
+  return changes;
+}
+
+}  // namespace
+
+TEST_CASE("a text computed token by token after a cache is the text computed at once") {
+  const std::vector<Change> kinds =
+      with_masks_and_sinks({{"causal", [](AttentionInputs&) {}},
+                            {"rotary", [](AttentionInputs& in) { in.options.rotary_base = 10.0; }},
+                            {"QK-norm before RoPE",
+                             [](AttentionInputs& in) {
+                               in.options.rotary_base = 10.0;
+                               in.options.qk_norm = QkNorm::per_head;
+                             }},
+                            {"QK-norm after RoPE", [](AttentionInputs& in) {
+                               in.options.rotary_base = 10.0;
+                               in.options.qk_norm = QkNorm::per_head_after_rotary;
+                             }}});
   for (const auto& [name, change] : kinds)
     for (const Index count : {1, 3}) {
       INFO(name << ", the last " << count);
@@ -143,16 +152,9 @@ TEST_CASE("a text computed token by token after a cache is the text computed at 
 
 TEST_CASE(
     "latents computed token by token after a cache of them are those computed at once, in both layouts") {
-  const std::vector<std::pair<const char*, std::function<void(AttentionInputs&)>>> kinds{
-      {"RoPE of neighbours", [](AttentionInputs& in) { in.options.rotary_pairs = RotaryPairs::neighbours; }},
-      {"no RoPE", [](AttentionInputs& in) { in.options.rotary_base.reset(); }},
-      {"ALiBi and a window",
-       [](AttentionInputs& in) {
-         in.options.alibi = true;
-         in.options.sliding_window = 4;
-       }},
-      {"bottom right", [](AttentionInputs& in) { in.options.causal_alignment = CausalAlignment::bottom_right; }},
-      {"sinks", [](AttentionInputs& in) { in.options.sink = {0.5}; }}};
+  const std::vector<Change> kinds = with_masks_and_sinks(
+      {{"RoPE of neighbours", [](AttentionInputs& in) { in.options.rotary_pairs = RotaryPairs::neighbours; }},
+       {"no RoPE", [](AttentionInputs& in) { in.options.rotary_base.reset(); }}});
   for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed})
     for (const auto& [name, change] : kinds)
       for (const Index count : {1, 3}) {
