@@ -289,12 +289,13 @@ std::string docs_html() {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Headwise " +
       std::string(version()) +
-      "</title>\n<style>body{font:16px/1.5 sans-serif;max-width:52em;margin:2em auto;padding:0 "
-      "1em}pre{background:#f2f3f5;padding:.8em;overflow-x:auto}table{border-collapse:collapse}td,th{border:"
-      "1px "
-      "solid #ccc;padding:.2em "
-      ".6em;text-align:left}@media(prefers-color-scheme:dark){body{background:#16181c;color:#dde}pre{"
-      "background:#22252b}a{color:#8ab4f8}}</style></head><body>\n<nav>";
+      "</title>\n<style>"
+      "body{font:16px/1.5 sans-serif;max-width:52em;margin:2em auto;padding:0 1em}"
+      "pre{background:#f2f3f5;padding:.8em;overflow-x:auto}"
+      "table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}"
+      "@media(prefers-color-scheme:dark){body{background:#16181c;color:#dde}pre{background:#22252b}"
+      "a{color:#8ab4f8}}"
+      "</style></head><body>\n<nav>";
   for (const DocPage& page : doc_pages())
     html += "<a href=\"#" + page.name + "\">" + page.title + "</a><br>\n";
   html += "</nav>\n";

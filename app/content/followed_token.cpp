@@ -238,7 +238,7 @@ std::string past_sentence(const Row& row) {
   if (!row.trace.options.past_length) return {};
   const Index place = row.at.token + causal_offset(row.trace.options, sizes.queries, sizes.keys);
   return fmt::format("The cache holds the {} of {}; {} comes after them, at position {}.",
-                     is_latent(row.trace.options) ? "latents and the turned keys" : "keys and values",
+                     is_latent(row.trace.options) ? "latents and the rotated keys" : "keys and values",
                      counted(sizes.past, "earlier token"), row.name(), place);
 }
 

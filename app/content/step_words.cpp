@@ -37,20 +37,26 @@ std::vector<std::string> formula_lines(std::string_view formula) {
   return lines;
 }
 
-// The formula and the sentence of this row of steps.txt; none if there is no such row.
-std::optional<StepWords> own_words(std::string_view key) {
+// The formula and the sentence of this row of steps.txt, what it leaves open filled in; none without a row.
+std::optional<StepWords> own_words(std::string_view key, const AttentionOptions& options) {
   const auto row = std::ranges::find(step_rows(), key, &WordRow::key);
   if (row == step_rows().end()) return std::nullopt;
   const std::vector<std::string_view> parts = parts_in(row->value);
-  return StepWords{formula_lines(parts.front()), std::string(parts.back())};
+  StepWords words{formula_lines(parts.front()), std::string(parts.back())};
+  for (const auto& [open, id] : {std::pair<std::string_view, Id>("{latents}", latents_of_heads(options)),
+                                 {"{rotated_keys}", rotated_keys_of_heads(options)}})
+    for (std::string& formula : words.formulas)
+      for (std::size_t at = 0; (at = formula.find(open)) != std::string::npos;)
+        formula.replace(at, open.size(), tensor_entry(id).name);
+  return words;
 }
 
 // The row of a step or picture of latents; first the one for compressed queries, or for the absorbed layout.
 std::optional<StepWords> words_of_latents(const std::string& key, const AttentionOptions& options) {
   std::optional<StepWords> words;
-  if (options.q_lora_rank) words = own_words(key + " of compressed latents");
-  if (!words && is_absorbed(options)) words = own_words(key + " of absorbed latents");
-  return words ? words : own_words(key + " of latents");
+  if (options.q_lora_rank) words = own_words(key + " of compressed latents", options);
+  if (!words && is_absorbed(options)) words = own_words(key + " of absorbed latents", options);
+  return words ? words : own_words(key + " of latents", options);
 }
 
 // Given frequencies do not follow from a base.
@@ -201,19 +207,6 @@ bool reads_other_rows(Id queries, const AttentionOptions& options) {
   return queries != Id::q_heads || path_of_keys(options).back() != Id::k_heads;
 }
 
-// Behind a past, what is made of latents is made of those of the present.
-void behind_past_of_latents(StepWords& words, Id result, const AttentionOptions& options) {
-  const bool reads =
-      result == Id::kv_b || result == Id::k_heads || result == Id::k_absorbed || result == Id::latent_output;
-  if (!is_latent(options) || !options.past_length || !reads) return;
-  constexpr std::string_view present = "present_";
-  for (std::string& formula : words.formulas)
-    for (const std::string_view name : {"compressed_kv", "k_rot"})
-      for (std::size_t at = formula.find(name); at != std::string::npos;
-           at = formula.find(name, at + present.size() + name.size()))
-        formula.insert(at, present);
-}
-
 std::string_view head_symbol(Id id) {
   return id == Id::q_heads ? "Q" : id == Id::k_heads ? "K" : tensor_entry(id).name;
 }
@@ -232,12 +225,11 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
     if (std::optional<StepWords> of_latents = words_of_latents(name, options)) {
       if (!options.rotary_base) without_base(*of_latents);
       if (!facts.latent_bias) without_bias(*of_latents);
-      behind_past_of_latents(*of_latents, result, options);
       return *of_latents;
     }
   }
-  std::optional<StepWords> own =
-      own_words(turns && options.rotary_pairs == RotaryPairs::neighbours ? name + " of neighbours" : name);
+  std::optional<StepWords> own = own_words(
+      turns && options.rotary_pairs == RotaryPairs::neighbours ? name + " of neighbours" : name, options);
   const bool clips = options.clip_qkv && step == Step::split_heads &&
                      (result == Id::q_heads || result == Id::k_heads || result == Id::v_heads);
   const std::string clipped =
@@ -257,7 +249,6 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
       own->sentence += fmt::format(" The row is then made {:.4g} times as long.", options.rotary_factor);
     }
     if (step == Step::project && !facts.projection_bias) without_bias(*own);
-    behind_past_of_latents(*own, result, options);
     return own.value();
   }
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
@@ -331,9 +322,8 @@ std::optional<StepWords> backward_words(Step step, const StepPicture& picture, c
   std::optional<StepWords> words =
       is_latent(facts.options) ? words_of_latents(place, facts.options) : std::nullopt;
   const bool of_latents = words.has_value();
-  if (!words) words = own_words(place);
+  if (!words) words = own_words(place, facts.options);
   if (!words) return words;
-  behind_past_of_latents(*words, picture.result, facts.options);
   if (of_latents) return words;
   if (step == Step::scores && picture.left && reads_other_rows(*picture.left, facts.options)) {
     const std::string_view q = head_symbol(*picture.left);

@@ -175,14 +175,13 @@ void draw_rotary_scaling(SetupRows& rows) {
   int kind = a.rotary_scaling ? static_cast<int>(a.rotary_scaling->kind) + 1 : 0;
   const std::span<const std::string_view> shown = std::span(kinds).first(kind == longrope ? 6 : 5);
   if (rows.choice(setup_row("setup/rotary_scaling"), shown, kind)) {
-    RotaryScaling scaling;
-    scaling.factor = a.rotary_scaling ? a.rotary_scaling->factor : 4.0;
+    RotaryScaling scaling = a.rotary_scaling.value_or(RotaryScaling{});
     scaling.kind = static_cast<RotaryScalingKind>(std::max(kind - 1, 0));
-    // The text is as long as the positions that are reached then.
+    // What the kind needs and nothing says: the text is then as long as the positions that are reached.
+    if (!scaling.factor) scaling.factor = 4.0;
     const Index keys = attention_sizes(rows.context().trace.options, rows.context().trace.tensors).keys;
-    if (scaling.kind != RotaryScalingKind::linear)
-      scaling.original_max_position_embeddings =
-          std::ceil(static_cast<double>(keys) / scaling.factor.value_or(4.0));
+    if (scaling.kind != RotaryScalingKind::linear && !scaling.original_max_position_embeddings)
+      scaling.original_max_position_embeddings = std::ceil(static_cast<double>(keys) / *scaling.factor);
     a.rotary_scaling.reset();
     if (kind > 0) a.rotary_scaling = scaling;
     rows.edited("setup/rotary_scaling", fmt::format("RoPE scaling {}", kinds[static_cast<std::size_t>(kind)]),
@@ -309,8 +308,7 @@ void draw_setup_operator(SetupRows& rows) {
       "MHA: multi_head_attention, with its input and output projections (torch.nn.MultiheadAttention). SDPA: "
       "scaled_dot_product_attention alone, on the query, key and value of each head "
       "(F.scaled_dot_product_attention). MLA: multi_head_latent_attention, whose keys and values are made "
-      "from "
-      "a latent, as in DeepSeek-V3.";
+      "from a latent, as in DeepSeek-V3.";
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const Op other = static_cast<Op>(i);
     const std::vector<std::string> lost = dropped_by_operator(rows.scenario(), other);

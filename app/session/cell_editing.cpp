@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "core/attention/attention_sizes.h"
 #include "core/attention/trace_warnings.h"
@@ -64,8 +65,9 @@ bool loses_parameters(const Scenario& scenario, Op op) {
 }
 
 // Sizes that follow from others with latents.
-constexpr std::array sizes_without_latents{&AttentionSpec::num_kv_heads, &AttentionSpec::head_dim,
-                                           &AttentionSpec::vdim};
+constexpr std::array sizes_without_latents{std::pair("num_kv_heads", &AttentionSpec::num_kv_heads),
+                                           std::pair("head_dim", &AttentionSpec::head_dim),
+                                           std::pair("vdim", &AttentionSpec::vdim)};
 
 // True blocks a pair in multi_head_attention and lets it take part in scaled_dot_product_attention. An
 // attn_mask from a file keeps its own numbers, and the edits of them.
@@ -75,27 +77,34 @@ void turn_painted_pairs(Scenario& scenario) {
     if (edit.tensor == "attn_mask" && (edit.value == 0.0 || edit.value == 1.0)) edit.value = 1.0 - edit.value;
 }
 
+// What of the scenario `op` has no place for: visit(name, member, what it is where there is none).
+template <class AnyScenario, class Visit>
+void visit_dropped(AnyScenario& scenario, Op op, const Visit& visit) {
+  static const Scenario none;
+  if (!projects(op)) visit("heads.gain", scenario.head_gain, none.head_gain);
+  const auto drop = [&](const char* name, auto member) {
+    visit(name, scenario.attention.*member, none.attention.*member);
+  };
+  if (op != Op::multi_head_attention) drop("add_bias_kv", &AttentionSpec::add_bias_kv);
+  for_options_with<AttentionSpec>(!projects(op)   ? module_only
+                                  : is_latent(op) ? not_latent
+                                                  : latent_only,
+                                  [&](const OptionRow& row, auto member) { drop(row.key, member); });
+  if (!is_latent(op)) return;
+  for (const auto& [name, member] : sizes_without_latents) drop(name, member);
+  drop("rotary_inverse_frequencies", &AttentionSpec::rotary_inverse_frequencies);  // of wider heads
+}
+
 // What the operator has no place for goes; latents that it needs come, in a head as wide as it was.
 void make_room(Scenario& scenario, Op op) {
+  visit_dropped(scenario, op, [](const char*, auto& value, const auto& none) { value = none; });
+  if (!is_latent(op)) return;
   AttentionSpec& a = scenario.attention;
-  const auto drop = [&](OptionTrait trait) {
-    for_options_with<AttentionSpec>(
-        trait, [&](const OptionRow&, auto member) { a.*member = AttentionSpec{}.*member; });
-  };
-  if (op != Op::multi_head_attention) a.add_bias_kv = false;
-  if (!projects(op)) {
-    scenario.head_gain.reset();
-    drop(module_only);
-  }
-  if (!is_latent(op)) return drop(latent_only);
-  drop(not_latent);
-  for (auto member : sizes_without_latents) (a.*member).reset();
   const Index width = std::max<Index>(a.embed_dim / std::max<Index>(a.num_heads, 1), 3);
   a.qk_rope_head_dim = std::max<Index>(width / 8 * 2, 2);
   a.qk_nope_head_dim = width - *a.qk_rope_head_dim;
   a.kv_lora_rank = std::max<Index>(a.embed_dim / 4, 1);
   if (scenario.mask.indexer) a.q_lora_rank = std::max<Index>(a.embed_dim / 2, 1);  // it reads compressed_q
-  a.rotary_inverse_frequencies.reset();                                            // of wider heads
   if (a.rotary_base) return;
   a.rotary_base = 10000.0;
   a.rotary_pairs = RotaryPairs::neighbours;
@@ -187,7 +196,7 @@ Scenario with_operator(const Scenario& scenario, Op op, const std::optional<Oper
   visit_layer_options([&](const OptionRow&, auto member, const auto&...) { restore(member); });
   restore(&AttentionSpec::add_bias_kv);
   restore(&AttentionSpec::rotary_inverse_frequencies);
-  for (auto member : sizes_without_latents) restore(member);
+  for (const auto& [name, member] : sizes_without_latents) restore(member);
   if (a.num_heads != before.attention.num_heads || a.embed_dim != before.attention.embed_dim) return to;
   to.head_gain = before.head_gain;
   to.parameters.source = before.parameters.source;
@@ -198,23 +207,13 @@ Scenario with_operator(const Scenario& scenario, Op op, const std::optional<Oper
 
 std::vector<std::string> dropped_by_operator(const Scenario& scenario, Op op) {
   std::vector<std::string> left;
-  const auto name = [&](bool is_set, const char* what) {
-    if (is_set) left.emplace_back(what);
-  };
-  const AttentionSpec& a = scenario.attention;
   if (loses_parameters(scenario, op))
     left.push_back(scenario.parameters.source == ParameterSource::hand_made ? "the hand-made heads"
                    : scenario.parameters.source == ParameterSource::model   ? "the parameters of the model"
                                                                             : "the parameters of the file");
-  if (!projects(op)) name(scenario.head_gain.has_value(), "heads.gain");
-  if (op != Op::multi_head_attention) name(a.add_bias_kv, "add_bias_kv");
-  const OptionTrait trait = !projects(op) ? module_only : is_latent(op) ? not_latent : latent_only;
-  for (const char* option : set_options(a, trait)) left.emplace_back(option);
-  if (is_latent(op)) {
-    name(a.num_kv_heads.has_value(), "num_kv_heads");
-    name(a.head_dim.has_value(), "head_dim");
-    name(a.vdim.has_value(), "vdim");
-  }
+  visit_dropped(scenario, op, [&](const char* name, const auto& value, const auto& none) {
+    if (value != none) left.emplace_back(name);
+  });
   const auto cells = std::ranges::count_if(scenario.edits, [](const CellEdit& edit) { return !of_mask(edit); });
   if (cells > 0) left.push_back(counted(cells, "cell") + " set by hand");
   return left;

@@ -59,7 +59,7 @@ std::vector<Written> written_factors(const NamedTerm& term, Combine combine, int
   std::vector<Written> all;
   for (std::size_t i = 0; term.values.size() > 1 && i < term.values.size(); ++i)
     all.push_back({decimal_text(term.values[i], decimals), i});
-  // What the indexer makes of a product: divided by a root, turned, or 0 by ReLU.
+  // What the indexer makes of a product: divided by a root, rotated, or 0 by ReLU.
   const double product = std::accumulate(term.values.begin(), term.values.end(), 1.0, std::multiplies<>());
   if (is_function_of_products(combine) && product != 0.0 && all.size() > 1)
     all.push_back({decimal_text(term.value / product, decimals), std::nullopt});

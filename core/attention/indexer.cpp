@@ -32,7 +32,7 @@ double number(Index size) {
   return static_cast<double>(size);
 }
 
-Tensor turned(const Tensor& x, const AttentionOptions& options, Index first) {
+Tensor with_rotation(const Tensor& x, const AttentionOptions& options, Index first) {
   const Rotation rotation = indexer_rotation(options);
   return rotation ? rotary_embedding(x, rotation, first) : x;
 }
@@ -80,8 +80,8 @@ Tensor indexer_queries(const Tensor& source, const Tensor& weight, const Attenti
                        const AttentionSizes& sizes) {
   const Index heads = options.indexer.value().heads, columns = weight.shape().size(0);
   const Tensor rows = linear(source, {&weight}, with_axes(source, {"L", sizes.queries}, {"Hi·W", columns}));
-  return turned(split_heads(rows, heads, "Hi", "W"), options,
-                rotary_first_query(options, sizes.queries, sizes.keys));
+  return with_rotation(split_heads(rows, heads, "Hi", "W"), options,
+                       rotary_first_query(options, sizes.queries, sizes.keys));
 }
 
 Tensor indexer_keys(const Tensor& key, const Tensor& weight, const Tensor* gain, const Tensor* bias,
@@ -90,7 +90,7 @@ Tensor indexer_keys(const Tensor& key, const Tensor& weight, const Tensor* gain,
       linear(key, {&weight}, with_axes(key, {"S", sizes.new_keys()}, {"W", weight.shape().size(0)}));
   Tensor normed = normalised(rows, gain, indexer_norm);
   if (bias) add_bias(normed, *bias);
-  return turned(split_heads(normed, 1, "1", "W"), options, rotary_first_key(options));
+  return with_rotation(split_heads(normed, 1, "1", "W"), options, rotary_first_key(options));
 }
 
 Tensor indexer_weights(const Tensor& query, const Tensor& weight, const AttentionOptions& options,

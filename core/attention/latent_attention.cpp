@@ -33,12 +33,12 @@ void each_head(const AttentionSizes& s, F&& f) {
 
 enum class Part { keys, values };
 
-// x (N,H,L,…) times each head's W_UK or W_UV, transposed or not, in rows of `width` columns. What is turned
+// x (N,H,L,…) times each head's W_UK or W_UV, transposed or not, in rows of `width` columns. What is rotated
 // by position, the last R columns of a query, stays as it is beside the product with W_UK.
 Tensor times_head(const Tensor& x, const Tensor& kv_b_weight, Part part, bool transposed, const Axis& width,
                   const AttentionSizes& s) {
   const bool keys = part == Part::keys;
-  const Index rows = keys ? s.nope : s.v_head_dim, turned = keys ? s.rope : 0;
+  const Index rows = keys ? s.nope : s.v_head_dim, rotated = keys ? s.rope : 0;
   std::vector<Axis> axes = x.shape().axes();
   axes[3] = width;
   Tensor out = Tensor::unwritten(Shape(std::move(axes)), x.dtype());
@@ -48,13 +48,13 @@ Tensor times_head(const Tensor& x, const Tensor& kv_b_weight, Part part, bool tr
       const auto of_head = weight.middleRows(keys ? at.keys : at.values, rows);
       const auto from = matrix<T>(x, slice);
       auto to = matrix<T>(out, slice);
-      const auto multiplied = from.leftCols(from.cols() - turned);
-      auto made = to.leftCols(to.cols() - turned);
+      const auto multiplied = from.leftCols(from.cols() - rotated);
+      auto made = to.leftCols(to.cols() - rotated);
       if (transposed)
         made = product(multiplied, of_head.transpose()).template cast<T>();
       else
         made = product(multiplied, of_head).template cast<T>();
-      to.rightCols(turned) = from.rightCols(turned);
+      to.rightCols(rotated) = from.rightCols(rotated);
     });
   });
   return out;

@@ -27,7 +27,7 @@ class LatentRules : RuleBuilder {
   }
 
  private:
-  // The columns of kv_a behind the latent, turned as those of a head.
+  // The columns of kv_a behind the latent, rotated as those of a head.
   void declare_rotated_key() {
     using namespace in_heads;
     const Rotation rotation = rotation_of_keys(trace_.options);
@@ -63,7 +63,7 @@ class LatentRules : RuleBuilder {
           {}, {{h, {head, head + 1}}});
   }
 
-  // 'nhld,hdc->nhlc' with a head's W_UK, then the columns that are turned.
+  // 'nhld,hdc->nhlc' with a head's W_UK, then the columns that are rotated.
   void declare_absorbed_queries() {
     using namespace in_heads;
     const Id q = made_of(Id::q_absorbed, trace_.options);

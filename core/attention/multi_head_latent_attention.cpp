@@ -59,8 +59,8 @@ struct LatentStages {
   void latents() const {
     // kv_a = key·W_DKVᵀ + b                                          (N,S,kdim) → (N,S,C+R)
     // compressed_kv = RMSNorm(kv_a[…, :C]) ⊙ weight                  (N,S,C)
-    // k_rot = kv_a[…, C:], turned by its position                    (N,1,S,R)
-    // and both behind the past, which is a cache of them             (N,S′,C), (N,1,S′,R)
+    // k_rot = kv_a[…, C:], rotated by its position                   (N,1,S,R)
+    // and both after the past, which is a cache of them              (N,S′,C), (N,1,S′,R)
     linear(Id::kv_a, t.key, t.kv_a_weight, t.kv_a_bias);
     normalise(Id::compressed_kv, t.kv_a, t.kv_a_norm_weight);
     const Rotation rotation = rotation_of_keys(options);
@@ -79,7 +79,7 @@ struct LatentStages {
   const TensorPtr& cached_rotated() const { return t.*(tensor_entry(rotated_keys_of_heads(options)).member); }
 
   void split_queries() const {
-    // Head h takes columns [h·D, (h+1)·D); its last R columns are turned by the query's position.
+    // Head h takes columns [h·D, (h+1)·D); its last R columns are rotated by the query's position.
     pass.stages.run(
         Id::q_heads, {t.q}, [&] { return split_heads(*t.q, s.heads, "H", "D"); }, stage_choices(s.heads));
     const Rotation rotation = rotation_of(options);
@@ -108,7 +108,7 @@ struct LatentStages {
   }
 
   void absorb() const {
-    // q_absorbed = [q·W_UK of the head ; q turned]                   (N,H,L,C+R)
+    // q_absorbed = [q·W_UK of the head ; q rotated]                  (N,H,L,C+R)
     // k_absorbed = [latents ; k_rot], one for all heads              (N,1,S′,C+R)
     const TensorPtr &latents = cached(), &k_rot = cached_rotated();
     for (const Id id : {Id::kv_b, Id::k_heads, Id::v_heads}) pass.stages.none(id, latents);

@@ -24,11 +24,11 @@ std::vector<TensorId> path_of_values(const AttentionOptions& options);
 TensorId made_of(TensorId id, const AttentionOptions& options);
 
 // One of the two tensors that a cache keeps, and what the scores or the sum are made of: the past, and the
-// rows of this pass behind it. Without a past there is none.
+// rows of this pass after it. Without a past there is none.
 struct CachedTensor {
   TensorId past, present;
 };
-// Keys and values, or latents and what of each key is turned by position.
+// Keys and values, or latents and what of each key is rotated by position.
 std::array<CachedTensor, 2> cached_tensors(Op op);
 // Those of both kinds of cache.
 inline constexpr std::array cached_by_any{

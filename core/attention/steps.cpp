@@ -25,8 +25,7 @@ constexpr std::array<StepEntry, step_count> step_table{{
     {Step::split_heads, "Split heads",
      "when are the heads split? here, after the projection, and no number changes", "Qₕ = q[:, h·D : (h+1)·D]",
      "Head h takes D neighbouring columns of q, k and v. Each head's columns come from its own D rows of "
-     "W_q, "
-     "so it has its own view of the whole token, not a piece of the token."},
+     "W_q, so it has its own view of the whole token, not a piece of the token."},
     {Step::scores, "Scores", "how well does each query match each key, in this head's columns?",
      "scoresₕ = Qₕ Kₕᵀ",
      "One number for each pair of tokens: the dot product of a query row with a key row, over this head's D "
@@ -34,9 +33,8 @@ constexpr std::array<StepEntry, step_count> step_table{{
     {Step::scale, "Scale", "why divide by √D? so that wide heads are no sharper than narrow ones",
      "scaledₕ = scoresₕ / √D",
      "A sum of D uncorrelated products of variance 1 has a standard deviation of √D, and divided by √D one "
-     "of "
-     "1, whatever D is. (The products of real queries and keys have other variances.) Without the scale the "
-     "softmax of a wide head tends to all or nothing, where almost no gradient is left to learn from."},
+     "of 1, whatever D is. (The products of real queries and keys have other variances.) Without the scale "
+     "the softmax of a wide head tends to all or nothing, where almost no gradient is left to learn from."},
     {Step::mask, "Mask", "which keys may this query look at?", "maskedₕ = scaledₕ + mask_bias",
      "A blocked pair gets −∞ added, which the softmax turns into exactly 0; an allowed pair gets 0 added and "
      "is unchanged. All masks are merged into this one number per pair."},
@@ -53,27 +51,22 @@ constexpr std::array<StepEntry, step_count> step_table{{
      "own columns become 0, and no other column changes."},
     {Step::output, "Output", "how are the heads' outputs combined?", "output = concat W_Oᵀ + b_O",
      "The last linear layer mixes the heads: every output number is a sum over all columns of concat, so "
-     "every "
-     "head contributes to it. PyTorch's module returns this as attn_output."},
+     "every head contributes to it. PyTorch's module returns this as attn_output."},
     {Step::normalise, "Norm", "how long is each row of q and k? here all get the same length",
      "q_normed = w ⊙ q / √(mean q² + ε)",
-     "All rows get the same length, as the formula says; a model's norm then multiplies each column by "
-     "a "
+     "All rows get the same length, as the formula says; a model's norm then multiplies each column by a "
      "learned weight. Scores depend on the directions of the rows and on these weights, not on how large the "
      "projections have become."},
     {Step::gate, "Gate", "how much of each number may pass? the token's own input decides",
      "gated_concat = concat ⊙ σ(output_gate)    output_gate = query W_gᵀ",
      "A fifth linear layer of the token's own row gives a gate for each column of concat; σ brings it "
-     "between "
-     "0 and 1, and what the heads have found is multiplied by it. Where it is near 0, what a head found has "
-     "no effect."},
+     "between 0 and 1, and what the heads have found is multiplied by it. Where it is near 0, what a head "
+     "found has no effect."},
     {Step::past, "Past", "what is not computed again? the keys and values of earlier tokens, from a cache",
      "present_keyₕ = [past_keyₕ; Kₕ]    present_valueₕ = [past_valueₕ; Vₕ]",
      "A model that generates text token by token keeps the keys and values of earlier tokens in a cache. "
-     "They "
-     "are put before the new ones as they are: any norm and RoPE were applied when they were cached. RoPE "
-     "and "
-     "masks count on from the last of them."},
+     "They are put before the new ones as they are: any norm and RoPE were applied when they were cached. "
+     "RoPE and masks count on from the last of them."},
     {Step::choose, "Choose", "which keys are worth looking at? a small attention of its own chooses k of them",
      "I = Σₘ wₘ · ReLU(qₘ·k / √W)    the largest of each row take part",
      "The indexer scores every pair with a few narrow heads, and for each query only the k keys with the "
@@ -143,7 +136,7 @@ void add_latents(const Trace& trace, Pictures& pictures) {
   if (!trace.options.past_length) pictures.product_transposed(Id::kv_b, Id::compressed_kv, Id::kv_b_weight);
 }
 
-// From q and the latents to the factors of the scores. Behind a past, the latents are expanded here.
+// From q and the latents to the factors of the scores. After a past, the latents are expanded here.
 void split_latents(const Trace& trace, Pictures& pictures) {
   if (trace.options.past_length)
     pictures.product_transposed(Id::kv_b, latents_of_heads(trace.options), Id::kv_b_weight);

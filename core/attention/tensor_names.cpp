@@ -28,7 +28,7 @@ constexpr std::array entries{
     TensorEntry{Id::past_compressed_kv, "past_compressed_kv", &T::past_compressed_kv, input, false, "(N,P,C)",
                 "latents of earlier tokens, as a cache keeps them"},
     TensorEntry{Id::past_k_rot, "past_k_rot", &T::past_k_rot, input, false, "(N,1,P,R)",
-                "the turned part of earlier tokens' keys, as a cache keeps it"},
+                "the rotated part of earlier tokens' keys, as a cache keeps it"},
     TensorEntry{Id::in_proj_weight, "in_proj_weight", &T::in_proj_weight, parameter, false,
                 "(H·D+G·D+G·Dv,E)", "W_q, W_k and W_v stacked: 3E rows in PyTorch's module"},
     TensorEntry{Id::q_proj_weight, "q_proj_weight", &T::q_proj_weight, parameter, false, "(H·D,E)",

@@ -21,7 +21,7 @@ struct TraceTensors {
   TensorPtr value;       // (N,S,vdim)
   TensorPtr past_key;    // (N,G,P,D)    as they lie in a cache, before the new keys; null: no past
   TensorPtr past_value;  // (N,G,P,Dv)
-  // The cache of multi_head_latent_attention: latents after their norm, and keys that are turned already
+  // The cache of multi_head_latent_attention: latents after their norm, and keys that are rotated already
   TensorPtr past_compressed_kv;  // (N,P,C)
   TensorPtr past_k_rot;          // (N,1,P,R)
   // Parameters, under PyTorch's names
@@ -75,7 +75,7 @@ struct TraceTensors {
   // Of multi_head_latent_attention, which has no k and v
   TensorPtr kv_a;           // (N,S,C+R)
   TensorPtr compressed_kv;  // (N,S,C)        its first C columns, normalised: what a cache keeps
-  TensorPtr k_rot;          // (N,1,S,R)      the others, turned by their positions: alike in all heads
+  TensorPtr k_rot;          // (N,1,S,R)      the others, rotated by their positions: alike in all heads
   // The past, then those of this pass; null without a past
   TensorPtr present_compressed_kv;  // (N,S′,C)
   TensorPtr present_k_rot;          // (N,1,S′,R)

@@ -209,13 +209,13 @@ void add_rotary_conventions(const Question& q, Causes& causes) {
   const Tensor x = heads->converted(DType::f64);
   if (rotation.count() > 1 && q.agrees(rotary_embedding(x, other, first)))
     causes.push_back(
-        {ours_is_halves ? "theirs turns neighbouring columns (2j, 2j + 1) together, ours halves "
+        {ours_is_halves ? "theirs rotates neighbouring columns (2j, 2j + 1) together, ours halves "
                           "(j, j + D/2): the rows of W_q and W_k are then in another order too"
-                        : "theirs turns halves (j, j + D/2) together, ours neighbouring columns "
+                        : "theirs rotates halves (j, j + D/2) together, ours neighbouring columns "
                           "(2j, 2j + 1): the rows of W_q and W_k are then in another order too",
          ours_is_halves ? "--set attention.rotary_pairs=neighbours" : "--set attention.rotary_pairs=halves"});
   if (q.agrees(rotary_embedding_gradient(x, rotation, first)))
-    causes.push_back({"theirs turns the other way: the sign of sin θ is opposite", ""});
+    causes.push_back({"theirs rotates the other way: the sign of sin θ is opposite", ""});
   if (q.agrees(rotary_embedding(x, rotation, first + 1)))
     causes.push_back({"theirs counts positions from 1, ours from 0", ""});
 }

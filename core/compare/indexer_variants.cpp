@@ -57,7 +57,7 @@ StageChange scores_without_relu() {
           }};
 }
 
-// Turned back by the same angles: what was there before, but for a factor, which changes no order.
+// Rotated back by the same angles: what was there before, but for a factor, which changes no order.
 StageChange not_rotated(Id id) {
   return {id, [id](const Trace& so_far) {
             const AttentionSizes s = attention_sizes(so_far.options, so_far.tensors);

@@ -19,14 +19,14 @@ namespace {
 using Id = TensorId;
 
 constexpr const char* neighbours_text =
-    "rotary position embedding turns neighbouring columns (2j, 2j + 1) together, not halves (j, j + D/2)";
+    "rotary position embedding rotates neighbouring columns (2j, 2j + 1) together, not halves (j, j + D/2)";
 constexpr const char* halves_text =
-    "rotary position embedding turns halves (j, j + D/2) together, not neighbouring columns (2j, 2j + 1)";
+    "rotary position embedding rotates halves (j, j + D/2) together, not neighbouring columns (2j, 2j + 1)";
 
 // How a program rotates the columns of a head: a rotation, its direction and its positions.
 struct Turn : Rotation {
   std::optional<double> base;
-  bool by_neighbour_angles = false;  // column d by the angle of pair d/2, while halves are turned
+  bool by_neighbour_angles = false;  // column d by the angle of pair d/2, while halves are rotated
   double direction = 1.0;            // −1: the opposite one
   double first =
       -1.0;  // the sign of sin θ in the first of the two columns, usually the opposite of the second's
@@ -90,7 +90,7 @@ void add_rotations(ProgramVariants& variants, const std::string& text, const Tur
 
 void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
   const Index pairs = plan.ours.count();
-  add_rotations(variants, "the rotary turn goes the other way: the sign of sin θ is opposite",
+  add_rotations(variants, "the rotation goes the other way: the sign of sin θ is opposite",
                 [](Turn& turn, bool) { turn.direction = -1.0; });
   if (pairs > 1) {
     const bool halves = plan.ours.pairs == RotaryPairs::halves;
@@ -100,7 +100,7 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
     if (halves)
       add_rotations(variants,
                     "the rotary angles are laid out for neighbouring columns (θ0, θ0, θ1, θ1, …) while "
-                    "halves are turned",
+                    "halves are rotated",
                     [](Turn& turn, bool) { turn.by_neighbour_angles = true; });
   }
   for (const double by : {1.0, -1.0, 2.0}) {
@@ -120,7 +120,7 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
         fmt::format("cos and sin are not multiplied by {:.9g}, the attention_factor of a scaled RoPE",
                     plan.ours.factor),
         [](Turn& turn, bool) { turn.factor = 1.0; });
-  add_rotations(variants, "the rotary turn lacks the minus of rotate_half: both columns of a pair add sin θ",
+  add_rotations(variants, "the rotation lacks the minus of rotate_half: both columns of a pair add sin θ",
                 [](Turn& turn, bool) { turn.first = 1.0; });
   add_rotations(variants, "the rotary positions count the heads, not the tokens", [](Turn& turn, bool) {
     turn.position = [](Index h, Index) { return static_cast<double>(h); };
@@ -166,7 +166,7 @@ StageChange columns_from(Id id, std::vector<Index> source) {
           }};
 }
 
-// Checkpoints keep the columns that are turned together as halves (transformers) or as neighbours (Meta's
+// Checkpoints keep the columns that are rotated together as halves (transformers) or as neighbours (Meta's
 // Llama); converting them reorders the rows of W_q and W_k. Here that was forgotten, or done once too often.
 void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVariants& variants) {
   const Index pairs = plan.ours.count();
@@ -199,7 +199,7 @@ void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVa
       add(neighbours_text, {columns_from(q, source), columns_from(k, source)},
           fmt::format("{}q and of k are reordered for it", module ? "the rows of W_" : "the columns of "));
     else
-      add(fmt::format("{}q and {}k are {}, and turned as halves", what, module ? "W_" : "", how),
+      add(fmt::format("{}q and {}k are {}, and rotated as halves", what, module ? "W_" : "", how),
           {columns_from(q, source), columns_from(k, source)});
   }
 }
@@ -225,17 +225,17 @@ void add_targets(ProgramVariants& variants) {
     return StageChange{id, [heads](const Trace& so_far) { return required(so_far, heads); }};
   };
   variants.push_back(
-      {"q alone is turned by its positions (rotary), k is not", {as_heads(Id::k_rotary, Id::k_heads)}});
+      {"q alone is rotated by its positions (rotary), k is not", {as_heads(Id::k_rotary, Id::k_heads)}});
   variants.push_back(
-      {"k alone is turned by its positions (rotary), q is not", {as_heads(Id::q_rotary, Id::q_heads)}});
+      {"k alone is rotated by its positions (rotary), q is not", {as_heads(Id::q_rotary, Id::q_heads)}});
   // For programs that return q and k all the same.
   variants.push_back({"q and k are not rotated by their positions",
                       "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                       {},
                       {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)}});
   const StageChange values = rotated_as(Id::v_heads, Id::v_heads, false);
-  variants.push_back({"v is turned by its positions (rotary), too", {values}});
-  variants.push_back({"v alone is turned by its positions (rotary), q and k are not",
+  variants.push_back({"v is rotated by its positions (rotary), too", {values}});
+  variants.push_back({"v alone is rotated by its positions (rotary), q and k are not",
                       {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads), values}});
   variants.push_back(
       {"q and k are rotated by their positions twice (rotary)",

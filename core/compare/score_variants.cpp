@@ -58,7 +58,7 @@ void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& varian
     variants.push_back({text, {weighed}, {}, detail});
   };
   if (s.head_dim != s.v_head_dim) return;
-  constexpr const char* turned = "it is turned by its positions (rotary)";
+  constexpr const char* rotated_text = "it is rotated by its positions (rotary)";
   for (const auto& [text, heads, rotary_heads, fits] :
        {std::tuple{"the weights weigh k, not v: k stands in the place of v", Id::k_heads, Id::k_rotary, true},
         std::tuple{"the weights weigh q, not v: q stands in the place of v", Id::q_heads, Id::q_rotary,
@@ -69,7 +69,7 @@ void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& varian
       continue;
     }
     values_of(text, heads);
-    if (rotary) values_of(text, rotary_heads, turned);
+    if (rotary) values_of(text, rotary_heads, rotated_text);
   }
 }
 
@@ -173,7 +173,7 @@ void add_scaled_queries(const AttentionInputs& inputs, const AttentionOptions& o
        std::sqrt(scale), false);
   at("q is scaled in its heads, not the scores", {Id::q_heads}, scale, false);
   if (has_rotary_embedding(o))
-    at("q is scaled after it was turned by its positions, not the scores", {Id::q_rotary}, scale, false);
+    at("q is scaled after it was rotated by its positions, not the scores", {Id::q_rotary}, scale, false);
 }
 
 }  // namespace

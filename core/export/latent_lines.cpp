@@ -60,7 +60,7 @@ void StepLines::split_latents() {
   const std::string latents = code_variable(latents_of_heads(o_)),
                     k_rot = code_variable(rotated_keys_of_heads(o_));
   switch (result_) {
-    case Id::kv_b:  // behind a past
+    case Id::kv_b:  // after a past
       return project_latents();
     case Id::k_heads:
       return set(

@@ -69,7 +69,7 @@ class StepLines {
   void normalise();
   // The columns of a rotation by positions from `first` on; `width` columns in all.
   struct Turn {
-    std::string rows;  // what is turned
+    std::string rows;  // what is rotated
     Index first, positions, width;
   };
   void turn();

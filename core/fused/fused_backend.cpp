@@ -314,7 +314,7 @@ class FusedForward {
     projections.put(phases);
   }
 
-  // The keys and values of the past and, behind them, those of this run, which k and v then are: heads
+  // The keys and values of the past and, after them, those of this run, which k and v then are: heads
   // (N,G,S′,D), or rows (N,S′,G·D) of a module.
   TaskPhase append_to_past(TensorPtr& k, TensorPtr& v) {
     std::vector<TaskPhase> kinds;
@@ -471,7 +471,7 @@ class FusedForward {
     std::vector<bool> begun;  // those that some task fills
   };
   std::map<const Tensor*, InputPanels> inputs_;
-  std::vector<TensorPtr> held_;            // what tasks read: rows before and behind a past
+  std::vector<TensorPtr> held_;            // what tasks read: rows before and after a past
   TensorPtr q_rows_, k_rows_, v_rows_;     // after an earlier run, or if rows are rotated; else null
   std::optional<FusedProjection> values_;  // nullopt if they are given
   Index before_values_ = 0;                // tasks before theirs in the phase

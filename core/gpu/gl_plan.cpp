@@ -334,7 +334,7 @@ void GlForward::State::allocate_buffers() {
   take_gains();
 }
 
-// The rows of the past; those of this pass come behind them when they are computed.
+// The rows of the past; those of this pass come after them when they are computed.
 void GlForward::State::take_past() {
   for (StorageBuffer* buffer : {&present_k, &present_v}) *buffer = StorageBuffer();
   const TraceTensors& t = trace->tensors;
@@ -352,7 +352,7 @@ void GlForward::State::take_past() {
   take("present_value", *t.past_value, present_v);
 }
 
-// Copies the rows of each head behind those of the past.
+// Copies the rows of each head after those of the past.
 void GlForward::State::add_to_past(const StorageBuffer& present, const StorageBuffer& rows, Index width) {
   const Index slab = sizes.key_rows() * width, whole = sizes.all_keys * width, before = sizes.past * width;
   GpuJob job{.kind = "append_to_past",

@@ -52,7 +52,7 @@ struct GlForward::State {
   GpuWork work;
   std::map<const Tensor*, StorageBuffer> given;  // inputs and parameters; one buffer per array
   StorageBuffer q, k, v, statistics, heads, output;
-  StorageBuffer present_k, present_v;  // (N,G,S′,width): the past, and k and v behind it; null without a past
+  StorageBuffer present_k, present_v;  // (N,G,S′,width): the past, and k and v after it; null without a past
   StorageBuffer rotated_q,
       rotated_k;  // (N,H,L,D) (N,G,S,D), for rotary position embedding; null: q and k as they are
   StorageBuffer normed_q, normed_k;      // the same for qk_norm

@@ -141,7 +141,7 @@ Shape mask_shape(const Shape& shape, Op op) {
   }
 }
 
-// Latents of a cache, and what of their keys is turned: with or without an axis for the one head of them,
+// Latents of a cache, and what of their keys is rotated: with or without an axis for the one head of them,
 // (N,1,P,C) in transformers and (N,P,C) in DeepSeek's own program.
 Shape latent_past_shape(const std::string& name, const Shape& shape) {
   const bool latents = name == "past_compressed_kv";

@@ -184,12 +184,12 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   if (attention.rotary) {
     const ModelRotary& rotary = *attention.rotary;
     a.rotary_pairs = rotary.pairs;
-    const Index turned = latents ? layer.qk_rope_head_dim : head_dim;
-    if (rotary_width(rotary, turned) == turned && !rotary.backwards) {
+    const Index rotated = latents ? layer.qk_rope_head_dim : head_dim;
+    if (rotary_width(rotary, rotated) == rotated && !rotary.backwards) {
       a.rotary_base = rotary.base;
       a.rotary_scaling = rotary.scaling;
     } else {
-      const Rotation rotation = model_rotation(rotary, turned);
+      const Rotation rotation = model_rotation(rotary, rotated);
       a.rotary_inverse_frequencies = rotation.inverse_frequencies;
       a.rotary_factor = rotation.factor;
     }

@@ -110,7 +110,7 @@ struct TokenLabels {
   std::vector<std::string> query;  // one per query position; "q 3" if there is no text
   // one per key position of S′, "k 3" without text; of a cache: "past 3"; appended columns: "bias_k", "zero"
   std::vector<std::string> key;
-  std::vector<std::string> own_key;  // those behind the past; empty without one
+  std::vector<std::string> own_key;  // those after the past; empty without one
 };
 
 struct ModelInput;

@@ -50,7 +50,7 @@ void plan_lengths(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes
   plan.batch = first({size(sizes.batch), size(sizes.mask_batch)}, i.batch);
   plan.past = first({size(sizes.past_length)}, i.past_length);
   if (sizes.past_length || plan.past > 0) plan.options.past_length = plan.past;
-  std::optional<Index> masked_keys = size(sizes.mask_key_length);  // behind the past
+  std::optional<Index> masked_keys = size(sizes.mask_key_length);  // after the past
   if (masked_keys) masked_keys = std::max<Index>(0, *masked_keys - plan.past);
   plan.query_length = first({size(sizes.query_length), text.query, size(sizes.mask_query_length),
                              plan.self_attention ? masked_keys : std::nullopt},

@@ -259,7 +259,7 @@ class RotarySign(Attention):
         return np.concatenate([first * cos + second * sin, second * cos - first * sin], axis=-1)
 
 
-@wrong("q alone is turned", ROTARY)
+@wrong("q alone is rotated", ROTARY)
 class RotaryOnQueriesOnly(Attention):
     def rotate(self, x, which):
         return super().rotate(x, which) if which == "q" else x
@@ -271,7 +271,7 @@ class RotaryShifted(Attention):
         return super().positions(which, length) + (which == "q")
 
 
-@wrong("v is turned by its positions", ROTARY)
+@wrong("v is rotated by its positions", ROTARY)
 class RotaryOnValues(Attention):
     def weigh(self, weights, v):
         return weights @ self.rotate(v, "k")
@@ -687,7 +687,7 @@ class RowsToNeighbours(RowsReordered):
     WHO, TO_HALVES = "qk", False
 
 
-@wrong("turns neighbouring columns", ROTARY)
+@wrong("rotates neighbouring columns", ROTARY)
 class RowsToHalves(RowsReordered):
     WHO = "qk"
 

@@ -90,7 +90,7 @@ const Attention = (() => {
     return { frequencies, pairs, factor };
   }
 
-  // The columns of pair j of a row at position p are turned by p · frequency j, and multiplied by the factor; columns before `begin` are not.
+  // The columns of pair j of a row at position p are rotated by p · frequency j, and multiplied by the factor; columns before `begin` are not.
   function rotate(x, { frequencies, pairs: kind, factor }, firstPosition, begin = 0) {
     const y = { shape: x.shape, data: Float64Array.from(x.data) };
     const [length, width] = x.shape.slice(-2);
@@ -222,14 +222,14 @@ const Attention = (() => {
     const isLatent = settings.op === "multi_head_latent_attention";
     const source = isLatent ? t.compressed_q : t.query;
     const rotation = { ...rotationOf(settings.attention, isLatent ? settings.attention.qk_rope_head_dim : sizes.D), pairs };
-    const turned = (x, first) => (rotation.frequencies.length > 0 ? rotate(x, rotation, first) : x);
-    t.indexer_q = turned(splitHeads(linear(source, t["indexer.wq_b.weight"], null, 0, heads * width), heads, null),
+    const withRotation = (x, first) => (rotation.frequencies.length > 0 ? rotate(x, rotation, first) : x);
+    t.indexer_q = withRotation(splitHeads(linear(source, t["indexer.wq_b.weight"], null, 0, heads * width), heads, null),
       firstQuery(settings, t, sizes.L, sizes.S));
     const keys = normalised(linear(t.key, t["indexer.wk.weight"], null, 0, width), { kind: "layer", epsilon: 1e-6, offset: 0 },
       t["indexer.k_norm.weight"]);
     const bias = t["indexer.k_norm.bias"];
     if (bias) keys.data.forEach((value, i) => { keys.data[i] = value + bias.data[i % width]; });
-    t.indexer_k = turned(splitHeads(keys, 1, null), 0);
+    t.indexer_k = withRotation(splitHeads(keys, 1, null), 0);
     const weights = linear(t.query, t["indexer.weights_proj.weight"], null, 0, heads);
     t.indexer_weights = { shape: weights.shape, data: weights.data.map((value) => value / Math.sqrt(heads)) };
   }

@@ -46,8 +46,8 @@ struct Reading {
   }
 };
 
-// The columns of a head that RoPE can turn: D, or R of a head of latents.
-Index turned_width(const AttentionLayer& layer) {
+// The columns of a head that RoPE can rotate: D, or R of a head of latents.
+Index rotated_width(const AttentionLayer& layer) {
   return layer.layout == AttentionLayout::latent ? layer.qk_rope_head_dim : layer.q_rows / *layer.num_heads;
 }
 
@@ -252,11 +252,11 @@ void read_rotary(const Reading& read) {
       read.reads(reads::rope_without_window) && read.settings.at("sliding_window").is_null();
   if (read.reads(reads::rope_in_windows) && !everywhere && !read.attention.sliding_window) return;
   if (read.reads(reads::no_rope)) {
-    const Json& turned = read.of_layer("no_rope_layers");
+    const Json& rotated = read.of_layer("no_rope_layers");
     const Index interval = read.settings.whole("no_rope_layer_interval", 4, most_window);
-    const bool skipped = turned.is_null() ? interval > 0 && (read.layer.number + 1) % interval == 0
-                                          : (turned.is_number() && turned.get<double>() == 0.0) ||
-                                                (turned.is_boolean() && !turned.get<bool>());
+    const bool skipped = rotated.is_null() ? interval > 0 && (read.layer.number + 1) % interval == 0
+                                           : (rotated.is_number() && rotated.get<double>() == 0.0) ||
+                                                 (rotated.is_boolean() && !rotated.get<bool>());
     if (skipped) return;
   }
   const Json& written = read.of_layer("layer_types");
@@ -292,7 +292,7 @@ void read_rotary(const Reading& read) {
       read.attention.limits.push_back(
           {*longest,
            fmt::format("rope_scaling: beyond {} tokens the model rotates by other frequencies", *longest)});
-  if (rotary_width(rotary, turned_width(read.layer)) > 0)
+  if (rotary_width(rotary, rotated_width(read.layer)) > 0)
     read.attention.rotary = std::move(rotary);
   else
     read.leave_out(

@@ -106,7 +106,7 @@ TEST_CASE("with a past it is said where the followed row stands") {
       traced({"op=multi_head_latent_attention", "attention.kv_lora_rank=4", "attention.qk_nope_head_dim=3",
               "attention.qk_rope_head_dim=2", "inputs.past_length=6"});
   CHECK_CONTAINS(said(latents, Step::past, 2, 1),
-                 "The cache holds the latents and the turned keys of 6 earlier tokens; ");
+                 "The cache holds the latents and the rotated keys of 6 earlier tokens; ");
 }
 
 TEST_CASE("with an indexer it is said which keys the followed row keeps") {

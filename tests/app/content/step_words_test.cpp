@@ -278,7 +278,10 @@ TEST_CASE("every picture of latent attention has words of its own, forwards and 
         CHECK(words.formulas.front().find("W_k") == std::string::npos);
         CHECK(words.formulas.front().find(" + b_") == std::string::npos);  // the preset has no biases
         CHECK(words.sentence != step_entries()[static_cast<std::size_t>(step)].sentence);
-        CHECK(backward_words(step, picture, facts));
+        const std::optional<StepWords> back = backward_words(step, picture, facts);
+        REQUIRE(back);
+        for (const StepWords& each : {words, *back})
+          for (const std::string& formula : each.formulas) CHECK(formula.find('{') == std::string::npos);
         const bool reads = picture.result == TensorId::kv_b || picture.result == TensorId::k_absorbed ||
                            picture.result == TensorId::latent_output;
         if (reads)

@@ -109,4 +109,12 @@ TEST_CASE("latents become plain heads, and what multi_head_latent_attention has 
   scenario.attention.num_kv_heads = 4;
   CHECK(dropped_by_operator(scenario, Op::multi_head_latent_attention) ==
         std::vector<std::string>{"the hand-made heads", "clip_qkv", "num_kv_heads"});
+  scenario.attention.rotary_inverse_frequencies = std::vector<double>{1.0, 0.5};
+  scenario.attention.add_bias_kv = true;
+  scenario.head_gain = std::vector<double>{1, 0, 1, 1};  // which stay: there are heads
+  CHECK(dropped_by_operator(scenario, Op::multi_head_latent_attention) ==
+        std::vector<std::string>{"the hand-made heads", "add_bias_kv", "clip_qkv", "num_kv_heads",
+                                 "rotary_inverse_frequencies"});
+  CHECK(dropped_by_operator(latent, Op::scaled_dot_product_attention) ==
+        dropped_by_operator(latent, Op::multi_head_attention));
 }

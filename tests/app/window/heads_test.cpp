@@ -112,7 +112,7 @@ TEST_CASE("a past is typed: its step appears before the scores, and its keys hav
   CHECK_FALSE(bench.trace().tensors.present_key);
 }
 
-TEST_CASE("a rotary base is typed, and q and k are turned; empty again, they are not") {
+TEST_CASE("a rotary base is typed, and q and k are rotated; empty again, they are not") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   CHECK_FALSE(bench.trace().tensors.q_rotary);
   bench.ui->click("setup/rotary_base").key("Ctrl+A").type("10000");
@@ -153,16 +153,39 @@ TEST_CASE("RoPE is stretched by a choice, a factor and the length of the texts o
   CHECK(scaling()->original_max_position_embeddings == 5.0);
   for (const auto& [button, kind] : {std::pair("NTK", RotaryScalingKind::dynamic),
                                      {"Llama 3", RotaryScalingKind::llama3},
+                                     {"linear", RotaryScalingKind::linear},
+                                     {"YaRN", RotaryScalingKind::yarn},
                                      {"linear", RotaryScalingKind::linear}}) {
     bench.ui->click(std::string("setup/rotary_scaling/") + button).run_until_still();
     CHECK(bench.session().error().empty());
     CHECK(scaling()->kind == kind);
     CHECK(scaling()->factor == 2.0);
+    CHECK(scaling()->original_max_position_embeddings == 5.0);
   }
   CHECK_FALSE(bench.ui->has("setup/rotary_scaling_length"));  // linear slows all texts
   bench.ui->click("setup/rotary_scaling/off").run_until_still();
   CHECK_FALSE(scaling());
   CHECK_FALSE(bench.ui->has("setup/rotary_scaling_factor"));
+}
+
+TEST_CASE("a kind of RoPE scaling that needs a factor gets one where longrope had none") {
+  Scenario scenario = preset_scenario("random");
+  scenario.attention.rotary_base = 10000.0;
+  const auto pairs = static_cast<std::size_t>(scenario.attention.embed_dim / scenario.attention.num_heads / 2);
+  RotaryScaling longrope;
+  longrope.kind = RotaryScalingKind::longrope;
+  longrope.original_max_position_embeddings = 7.0;
+  longrope.short_factor = longrope.long_factor = std::vector<double>(pairs, 2.0);
+  scenario.attention.rotary_scaling = longrope;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1700, scenario));
+  REQUIRE(bench.session().error().empty());
+  for (const char* const button : {"linear", "YaRN"}) {
+    bench.ui->click(std::string("setup/rotary_scaling/") + button).run_until_still();
+    CHECK(bench.session().error().empty());
+    REQUIRE(bench.scenario().attention.rotary_scaling);
+    CHECK(bench.scenario().attention.rotary_scaling->factor == 4.0);
+    CHECK(bench.scenario().attention.rotary_scaling->original_max_position_embeddings == 7.0);
+  }
 }
 
 TEST_CASE("what the gains do is held against the output with every gain 1, computed once for a whole drag") {

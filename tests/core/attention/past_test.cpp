@@ -1,6 +1,7 @@
 // A past and the lengths of a cache: a text that is computed in parts is the text computed at once, and what
 // contradicts itself is refused.
 #include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +60,7 @@ AttentionInputs causal_text(Index length) {
   return inputs;
 }
 
-// The last `count` tokens of a text, behind the cache that a pass over those before leaves.
+// The last `count` tokens of a text, after the cache that a pass over those before leaves.
 AttentionInputs continued(const AttentionInputs& text, Index count) {
   const Index length = text.tensors.query->shape().size(1), before = length - count;
   AttentionInputs first = text, last = text;
@@ -106,22 +107,11 @@ bool is_seen(const Trace& trace, Index n, Index query, Index key) {
   return trace.tensors.mask_bias->at({n, 0, query, key}) == 0.0;
 }
 
-}  // namespace
+using Change = std::pair<const char*, std::function<void(AttentionInputs&)>>;
 
-TEST_CASE("a text computed token by token behind a cache is the text computed at once") {
-  const std::vector<std::pair<const char*, std::function<void(AttentionInputs&)>>> kinds{
-      {"causal", [](AttentionInputs&) {}},
-      {"rotary", [](AttentionInputs& in) { in.options.rotary_base = 10.0; }},
-      {"QK-norm before RoPE",
-       [](AttentionInputs& in) {
-         in.options.rotary_base = 10.0;
-         in.options.qk_norm = QkNorm::per_head;
-       }},
-      {"QK-norm after RoPE",
-       [](AttentionInputs& in) {
-         in.options.rotary_base = 10.0;
-         in.options.qk_norm = QkNorm::per_head_after_rotary;
-       }},
+// These changes of a text, and those that do the same to keys of heads and of latents.
+std::vector<Change> with_masks_and_sinks(std::vector<Change> changes) {
+  const Change both[] = {
       {"ALiBi and a window",
        [](AttentionInputs& in) {
          in.options.alibi = true;
@@ -129,6 +119,25 @@ TEST_CASE("a text computed token by token behind a cache is the text computed at
        }},
       {"bottom right", [](AttentionInputs& in) { in.options.causal_alignment = CausalAlignment::bottom_right; }},
       {"sinks", [](AttentionInputs& in) { in.options.sink = {0.5}; }}};
+  changes.insert(changes.end(), std::begin(both), std::end(both));
+  return changes;
+}
+
+}  // namespace
+
+TEST_CASE("a text computed token by token after a cache is the text computed at once") {
+  const std::vector<Change> kinds =
+      with_masks_and_sinks({{"causal", [](AttentionInputs&) {}},
+                            {"rotary", [](AttentionInputs& in) { in.options.rotary_base = 10.0; }},
+                            {"QK-norm before RoPE",
+                             [](AttentionInputs& in) {
+                               in.options.rotary_base = 10.0;
+                               in.options.qk_norm = QkNorm::per_head;
+                             }},
+                            {"QK-norm after RoPE", [](AttentionInputs& in) {
+                               in.options.rotary_base = 10.0;
+                               in.options.qk_norm = QkNorm::per_head_after_rotary;
+                             }}});
   for (const auto& [name, change] : kinds)
     for (const Index count : {1, 3}) {
       INFO(name << ", the last " << count);
@@ -142,17 +151,10 @@ TEST_CASE("a text computed token by token behind a cache is the text computed at
 }
 
 TEST_CASE(
-    "latents computed token by token behind a cache of them are those computed at once, in both layouts") {
-  const std::vector<std::pair<const char*, std::function<void(AttentionInputs&)>>> kinds{
-      {"RoPE of neighbours", [](AttentionInputs& in) { in.options.rotary_pairs = RotaryPairs::neighbours; }},
-      {"no RoPE", [](AttentionInputs& in) { in.options.rotary_base.reset(); }},
-      {"ALiBi and a window",
-       [](AttentionInputs& in) {
-         in.options.alibi = true;
-         in.options.sliding_window = 4;
-       }},
-      {"bottom right", [](AttentionInputs& in) { in.options.causal_alignment = CausalAlignment::bottom_right; }},
-      {"sinks", [](AttentionInputs& in) { in.options.sink = {0.5}; }}};
+    "latents computed token by token after a cache of them are those computed at once, in both layouts") {
+  const std::vector<Change> kinds = with_masks_and_sinks(
+      {{"RoPE of neighbours", [](AttentionInputs& in) { in.options.rotary_pairs = RotaryPairs::neighbours; }},
+       {"no RoPE", [](AttentionInputs& in) { in.options.rotary_base.reset(); }}});
   for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed})
     for (const auto& [name, change] : kinds)
       for (const Index count : {1, 3}) {
@@ -179,7 +181,7 @@ TEST_CASE("only the new tokens of latents are projected, and all of them are exp
   CHECK(t.scores->shape() == Shape{{"N", 2}, {"H", 4}, {"L", 4}, {"P+S", 7}});
 }
 
-TEST_CASE("latents behind a past in blocks of queries have the bits of the whole") {
+TEST_CASE("latents after a past in blocks of queries have the bits of the whole") {
   for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
     const AttentionInputs inputs = behind_latents(causal_latents(layout, 4));
     const TracePtr whole = reference_forward(inputs);
@@ -189,7 +191,7 @@ TEST_CASE("latents behind a past in blocks of queries have the bits of the whole
   }
 }
 
-TEST_CASE("a latent of the cache says that it was given, and one of this pass stands behind the cache") {
+TEST_CASE("a latent of the cache says that it was given, and one of this pass stands after the cache") {
   const TracePtr trace = reference_forward(behind_latents(causal_latents(LatentLayout::absorbed, 4)));
   const auto cell = [&](Id id, const std::vector<Index>& index) {
     return cell_provenance(*trace, {id}, index);
@@ -233,7 +235,7 @@ TEST_CASE("a past that an operator's cache does not keep is refused, with what t
   CHECK(refusal_of(of_lengths(latents, {4, 2})) == "accepted");
 }
 
-TEST_CASE("a present is the past with the rows of this pass behind it, and appended rows at the end") {
+TEST_CASE("a present is the past with the rows of this pass after it, and appended rows at the end") {
   AttentionInputs inputs = behind_past(few_tokens());
   inputs.tensors.bias_k = random_tensor({{"G·D", 8}}, "bias_k");
   inputs.tensors.bias_v = random_tensor({{"G·Dv", 8}}, "bias_v");
@@ -249,7 +251,7 @@ TEST_CASE("a present is the past with the rows of this pass behind it, and appen
 }
 
 TEST_CASE(
-    "a query sees keys up to its own place behind the past; from the bottom right the last stands at the "
+    "a query sees keys up to its own place after the past; from the bottom right the last stands at the "
     "end") {
   AttentionInputs inputs = behind_past(few_tokens(2, 4));
   inputs.options.is_causal = true;

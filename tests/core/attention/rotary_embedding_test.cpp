@@ -26,7 +26,7 @@ double dot(const Tensor& a, Index row_a, const Tensor& b, Index row_b) {
 }  // namespace
 
 // Values from complex numbers in Python: (x[j] + i·x[j+3])·exp(iθ).
-TEST_CASE("each half-split pair is turned by its own angle") {
+TEST_CASE("each half-split pair is rotated by its own angle") {
   const Rotation rotation{rotary_inverse_frequencies(6, 10000.0)};
   const Tensor from_zero = rotary_embedding(two_positions(), rotation);
   const Tensor from_seven = rotary_embedding(two_positions(), rotation, 7);
@@ -35,13 +35,13 @@ TEST_CASE("each half-split pair is turned by its own angle") {
   const std::vector<double> row_7{0.21270447749195504, -1.9053530232588896, 2.011082919835328,
                                   0.5169688629452207,  2.52381256371352,    -0.7197537700815546};
   for (Index d = 0; d < 6; ++d) {
-    CHECK(from_zero.at({0, d}) == two_positions().at({0, d}));  // position 0 is not turned
+    CHECK(from_zero.at({0, d}) == two_positions().at({0, d}));  // position 0 is not rotated
     CHECK(from_zero.at({1, d}) == doctest::Approx(row_1[static_cast<std::size_t>(d)]).epsilon(1e-14));
     CHECK(from_seven.at({0, d}) == doctest::Approx(row_7[static_cast<std::size_t>(d)]).epsilon(1e-14));
   }
 }
 
-TEST_CASE("a product of turned rows depends on the distance of their positions only") {
+TEST_CASE("a product of rotated rows depends on the distance of their positions only") {
   const TensorPtr q = random_tensor({{"T", 1}, {"D", 8}}, "q");
   const TensorPtr k = random_tensor({{"T", 1}, {"D", 8}}, "k");
   const Rotation rotation{rotary_inverse_frequencies(8)};
@@ -52,7 +52,7 @@ TEST_CASE("a product of turned rows depends on the distance of their positions o
   CHECK(std::abs(product(5, 2) - product(5, 3)) > 1e-3);
 }
 
-TEST_CASE("every batch and head is turned alike, and turning backwards undoes it") {
+TEST_CASE("every batch and head is rotated alike, and rotating backwards undoes it") {
   const TensorPtr x = random_tensor({{"N", 2}, {"H", 3}, {"L", 4}, {"D", 6}}, "x");
   const Rotation rotation{rotary_inverse_frequencies(6)};
   const Tensor out = rotary_embedding(*x, rotation, 3);
@@ -98,7 +98,7 @@ TEST_CASE("f32 is the rounded double, and fewer frequencies leave the columns be
 }
 
 // (x[2j] + i·x[2j+1])·exp(iθ) is what halves give once the even columns come first.
-TEST_CASE("neighbouring columns are turned like halves in another order, and a factor makes rows longer") {
+TEST_CASE("neighbouring columns are rotated like halves in another order, and a factor makes rows longer") {
   const TensorPtr x = random_tensor({{"T", 4}, {"D", 7}}, "x");
   const Rotation halves{rotary_inverse_frequencies(6)},
       neighbours{halves.inverse_frequencies, RotaryPairs::neighbours},

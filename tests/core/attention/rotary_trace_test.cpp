@@ -34,7 +34,7 @@ std::string rotary_refusal(const std::function<void(AttentionInputs&)>& change) 
 
 }  // namespace
 
-TEST_CASE("q and k are turned between the split and the scores, keys from position 0 on") {
+TEST_CASE("q and k are rotated between the split and the scores, keys from position 0 on") {
   const TracePtr trace = reference_forward(rotary_inputs());
   const TraceTensors& t = trace->tensors;
   const Rotation rotation{rotary_inverse_frequencies(6, 100.0)};
@@ -57,7 +57,7 @@ TEST_CASE("frequencies that are given stand in the place of a base") {
                   *reference_forward(rotary_inputs())->tensors.output));
 }
 
-TEST_CASE("a turned number says its two columns, its position and its angle") {
+TEST_CASE("a rotated number says its two columns, its position and its angle") {
   const TracePtr trace = reference_backward(*reference_forward(rotary_inputs()), nullptr);
   const CellProvenance first = cell_provenance(*trace, {Id::q_rotary}, {1, 2, 3, 1});
   CHECK(first.formula ==
@@ -95,7 +95,7 @@ TEST_CASE("an edit of the base computes from the turn on, and one of the scale s
   CHECK(second->tensors.scores == first->tensors.scores);
 }
 
-TEST_CASE("the turn stands at the split of the heads, and is absent in words where nothing is turned") {
+TEST_CASE("the turn stands at the split of the heads, and is absent in words where nothing is rotated") {
   const TracePtr trace = reference_forward(rotary_inputs());
   const std::vector<StepPicture> pictures = step_pictures(Step::split_heads, *trace);
   REQUIRE(pictures.size() == 5);
@@ -157,7 +157,7 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
   heads.tensors.query = random_tensor(shape("H", "L"), "query");
   heads.tensors.key = random_tensor(shape("G", "S"), "key");
   heads.tensors.value = random_tensor({{"N", 1}, {"G", 2}, {"S", 3}, {"Dv", 4}}, "value");
-  const auto turned = [](const Tensor& x) {
+  const auto reordered = [](const Tensor& x) {
     Tensor out = x;
     const Rotation rotation{rotary_inverse_frequencies(4, 1e4)};
     for (Index row = 0; row < x.size() / 4; ++row) {
@@ -172,8 +172,8 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
   };
   AttentionInputs neighbours = heads;
   neighbours.options.rotary_base.reset();
-  neighbours.tensors.query = turned(*heads.tensors.query);
-  neighbours.tensors.key = turned(*heads.tensors.key);
+  neighbours.tensors.query = reordered(*heads.tensors.query);
+  neighbours.tensors.key = reordered(*heads.tensors.key);
   const TracePtr ours = reference_forward(heads);
   const auto told = [&](const Tensor& theirs) {
     const StoredTensor stored{"q_rotary", std::make_shared<const Tensor>(theirs), "f64"};
@@ -185,8 +185,8 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
     return all;
   };
   const Rotation rotation{rotary_inverse_frequencies(4, 1e4)};
-  CHECK(told(*neighbours.tensors.query).starts_with("theirs turns neighbouring columns"));
-  CHECK_CONTAINS(told(rotary_embedding_gradient(*heads.tensors.query, rotation)), "turns the other way");
+  CHECK(told(*neighbours.tensors.query).starts_with("theirs rotates neighbouring columns"));
+  CHECK_CONTAINS(told(rotary_embedding_gradient(*heads.tensors.query, rotation)), "rotates the other way");
   CHECK_CONTAINS(told(rotary_embedding(*heads.tensors.query, rotation, 1)), "counts positions from 1");
-  CHECK_CONTAINS(causes(heads, neighbours), "turns neighbouring columns (2j, 2j + 1) together");
+  CHECK_CONTAINS(causes(heads, neighbours), "rotates neighbouring columns (2j, 2j + 1) together");
 }

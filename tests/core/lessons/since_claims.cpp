@@ -169,7 +169,7 @@ std::vector<PageClaim> claims_before_the_softmax() {
                 apart(s, s.t().q_rotary, 0) > 0 && s.says(apart(s, s.t().q_rotary, 0));
        }},
       {"In query, by up to ", [](See s) { return apart(s, s.t().query) > 0 && s.says(apart(s, s.t().query)); }},
-      {"each pair of columns is turned by an angle that grows", every_pair_rotated},
+      {"each pair of columns is rotated by an angle that grows", every_pair_rotated},
       {"The rotation changes no length",
        [](See s) {
          for (Index h = 0; h < s.heads(); ++h)

@@ -25,7 +25,7 @@ double apart(See s, const TensorPtr& tensor, Index head = -1);
 bool no_position_added(See s);
 
 Row frequencies(See s);
-// The row, with each pair of columns turned by its angle at this position.
+// The row, with each pair of columns rotated by its angle at this position.
 Row turned(See s, Row row, double position, double factor);
 const TensorPtr& before_rotation(See s, const TensorPtr& normed, const TensorPtr& heads);
 // Whether q and k are rotated by their positions.
