@@ -28,7 +28,7 @@ const std::map<std::string, Room> rooms{
     {"core/attention", {13700, {"core/tensor"}}},
     {"core/compare", {6260, {"core/tensor", "core/attention"}}},
     {"core/files", {4060, {"core/tensor"}}},
-    {"core/export", {5700, {"core/tensor", "core/attention", "core/files"}}},
+    {"core/export", {5720, {"core/tensor", "core/attention", "core/files"}}},
     {"core/fused", {3460, {"core/tensor", "core/attention"}}},
     {"core/gpu", {4600, {"core/tensor", "core/attention"}}},
     {"core/model", {11850, {"core/tensor", "core/attention", "core/files"}}},
