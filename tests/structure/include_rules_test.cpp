@@ -41,7 +41,7 @@ const std::map<std::string, Room> rooms{
        "core/scenario"}}},
     {"core/train", {6940, {"core/tensor", "core/attention", "core/files", "core/model"}}},
     {"app/platform", {3290, {}}},
-    {"app/session", {7840, {"app/platform"}}},
+    {"app/session", {7880, {"app/platform"}}},
     {"app/content", {5640, {"app/session"}}},
     {"app/web", {730, {"app/session", "app/content"}}},
     {"app/widgets", {4810, {"app/platform", "app/session"}}},
