@@ -44,7 +44,7 @@ const std::map<std::string, Room> rooms{
     {"app/session", {7880, {"app/platform"}}},
     {"app/content", {5640, {"app/session"}}},
     {"app/web", {730, {"app/session", "app/content"}}},
-    {"app/widgets", {4810, {"app/platform", "app/session"}}},
+    {"app/widgets", {4830, {"app/platform", "app/session"}}},
     {"app/panels", {7160, {"app/platform", "app/session", "app/content", "app/widgets"}}},
     {"app/stage", {10520, {"app/session", "app/content", "app/widgets", "app/panels"}}},
     {"app/lesson", {2760, {"app/session", "app/content", "app/widgets", "app/panels", "app/stage"}}},
