@@ -209,8 +209,8 @@ void draw_training_plot(const PanelContext& context, const LiveTraining& trainin
   scale.top = std::max(top, ticks.back());
   draw_axes(context, state, scale, ticks);
   draw_curves(context, training, state, scale);
-  if (state.curve == TrainingCurve::loss) draw_guess(context, training, scale);
   draw_place(context, scale, state.target.value_or(training.step()));
+  if (state.curve == TrainingCurve::loss) draw_guess(context, training, scale);
 
   if (training.reached() == 0 && !training.busy()) draw_waiting(context, scale.inside);
 
