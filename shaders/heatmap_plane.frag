@@ -18,6 +18,7 @@ uniform uvec2 cell_rest;   // 2·base_cell·pixels + cells − 1 − 2·base_pix
 
 uniform ivec4 rule;        // gap, hatch period, hatch width, mark
 uniform int blocked_cross;  // PlaneRule::cross
+uniform int kept_period;    // PlaneRule::kept_period
 uniform vec2 position;     // of a value in the table: position.x + value · position.y
 uniform vec4 state_colors[3];  // nan, blocked, hatch
 uniform vec4 inks;             // on nan, on the table's first and last entry, on blocked: 0 black, 1 white
@@ -41,7 +42,9 @@ bool on_mark(int kind, ivec2 inside, ivec2 extent, int mark) {
   ivec2 from_middle = abs(2 * inside + 1 - extent);
   int a = from_middle.x, b = from_middle.y;
   bool minus = b <= mark && 2 * a <= extent.x;
-  if (kind == BLOCKED) return abs(a - b) <= blocked_cross && 5 * max(a, b) <= 2 * min(extent.x, extent.y);
+  int uneven = extent.x % 2 == 1 ? b - a : a - b;
+  if (kind == BLOCKED)
+    return uneven <= blocked_cross && -uneven < blocked_cross && 5 * max(a, b) <= 2 * min(extent.x, extent.y);
   if (kind == NAN) return abs(a * extent.y - b * extent.x) <= mark * max(extent.x, extent.y) && 4 * a <= 3 * extent.x;
   if (kind == PLUS_INF) return minus || (a <= mark && 2 * b <= extent.y);
   return minus;
@@ -79,7 +82,7 @@ void main() {
     ink = kind == PLUS_INF ? inks.z : inks.y;
   }
   if (kind == BLOCKED_VALUE || (kind == BLOCKED && blocked_cross == 0)) {
-    int across = (in_plane.x + in_plane.y) % rule.y;
+    int across = (in_plane.x + in_plane.y) % (kind == BLOCKED ? rule.y : kept_period);
     if (across < rule.z) color = kind == BLOCKED ? state_colors[2] : vec4(1.0);
     else if (kind == BLOCKED_VALUE && across < 2 * rule.z) color = vec4(vec3(0.0), 1.0);
   }

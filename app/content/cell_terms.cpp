@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/attention/attention_sizes.h"
 #include "core/attention/blocked_cells.h"
 #include "core/attention/cell_reach.h"
 #include "core/attention/indexer.h"
@@ -25,8 +26,10 @@ std::string index_name(const TokenLabels& labels, const Axis& axis, Index index)
   const auto* tokens = tokens_of(labels, axis.name);
   if (tokens && index < static_cast<Index>(tokens->size()))
     return printable((*tokens)[static_cast<std::size_t>(index)]);
-  // A joined axis has no letter by which a reader would know the index.
-  if (axis.name.find("·") != std::string::npos) return fmt::format("col {}", index);
+  // A joined axis ("H·D", "C+R") has no letter by which a reader would know the index.
+  if (axis.name.find("·") != std::string::npos ||
+      (axis.name.find('+') != std::string::npos && !is_key_axis(axis.name)))
+    return fmt::format("col {}", index);
   std::string letter = axis.name;
   if (!letter.empty()) letter[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(letter[0])));
   return fmt::format("{} {}", letter, index);
@@ -337,15 +340,15 @@ std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const Ce
     if (is_frozen(trace, head)) return {};
     if (value == 0.0 && open_keys(trace, cell.index[0], head, cell.index[2]) == 0)
       return fmt::format("The masks block every key for {}: all its weights are set to 0.", query);
+    const std::string_view shared =
+        trace.tensors.sinks ? "what the sink leaves of the attention" : "all of the attention";
     if (value == 0.0 && is_left_out(trace, cell))
       return fmt::format(
-          "The indexer does not choose {} for {}: its share is 0, and the chosen keys share all of the "
-          "attention{}.",
-          key, query, mixed_from(trace, labels, cell));
+          "The indexer does not choose {} for {}: its share is 0, and the chosen keys share {}{}.", key,
+          query, shared, mixed_from(trace, labels, cell));
     if (value == 0.0 && is_blocked(trace, cell.tensor, cell.index))
-      return fmt::format(
-          "The mask blocks {} for {}: its share is 0, and the other keys share all of the attention{}.", key,
-          query, mixed_from(trace, labels, cell));
+      return fmt::format("The mask blocks {} for {}: its share is 0, and the other keys share {}{}.", key,
+                         query, shared, mixed_from(trace, labels, cell));
     return weight_meaning(value, head, query, key);
   }
   if (value != -std::numeric_limits<double>::infinity()) return {};

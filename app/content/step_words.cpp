@@ -154,11 +154,15 @@ void add_row_sentence(StepWords& words, const StepFacts& facts) {
                              : fmt::format(" {} rows of this map are fully masked: they are set to 0.", n);
 }
 
-// The formulas of the output projection, of the tensor that it multiplies behind a gate.
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// The words of the output projection, of the tensor that it multiplies behind a gate.
 void behind_gate(StepWords& words) {
-  for (std::string& formula : words.formulas)
-    for (std::size_t at = formula.find("concat"); at != std::string::npos; at = formula.find("concat", at + 12))
-      formula.replace(at, 6, "gated_concat");
+  for (std::string& formula : words.formulas) replace_all(formula, "concat", "gated_concat");
+  replace_all(words.sentence, "concat", "gated_concat");
 }
 
 }  // namespace
@@ -258,17 +262,25 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
     words.sentence += " Here it differs, as the formula above shows.";
   }
   if (step == Step::scores && picture.left && reads_other_rows(*picture.left, options)) {
-    words.formulas = {fmt::format("scoresₕ = {}ₕ {}ₕᵀ", head_symbol(*picture.left),
-                                  head_symbol(path_of_keys(options).back()))};
-    if (*picture.left == Id::q_absorbed)
+    const Id keys = path_of_keys(options).back();
+    words.formulas = {fmt::format("scoresₕ = {}ₕ {}{}ᵀ", head_symbol(*picture.left), head_symbol(keys),
+                                  keys == Id::k_absorbed ? "" : "ₕ")};
+    if (*picture.left == Id::q_absorbed) {
+      replace_all(words.sentence, "this head's D columns only", "the C + R columns of both");
       words.sentence += " Here a query that W_UK is multiplied into meets the latent, which all heads share.";
-    else if (*picture.left != Id::q_heads)
+    } else if (*picture.left != Id::q_heads && is_latent(options)) {
+      words.sentence += " The last R columns of both rows were first rotated by their positions.";
+    } else if (*picture.left != Id::q_heads) {
       words.sentence += options.qk_norm && has_rotary_embedding(options)
                             ? " Both rows were first normalised, and rotated by their positions."
                         : options.qk_norm ? " Both rows were first normalised."
                                           : " Both rows were first rotated by their positions.";
+    }
     if (options.past_length) words.sentence += " The keys of the past are among them.";
   }
+  if (step == Step::past && options.past_length)
+    words.formulas.front() =
+        fmt::format("present_keyₕ = [past_keyₕ; {}ₕ]", head_symbol(made_of(Id::present_key, options)));
   if (step == Step::weighted_sum && options.past_length)
     words.formulas = {"head_outputₕ = Aₕ present_valueₕ"};
   if (step == Step::normalise) words.formulas = {norm_formula('q', facts)};

@@ -46,16 +46,18 @@ void draw_cache(SetupRows& rows) {
                     trace.options.past_length ? "(P + S)" : "S", numbers));
   }
   if (!t.k_heads || !t.v_heads) return dim_text(rows.widgets(), "no keys to cache");
-  const auto numbers = static_cast<double>(t.k_heads->size() + t.v_heads->size());
+  const Tensor &k = t.present_key ? *t.present_key : *t.k_heads,
+               &v = t.present_value ? *t.present_value : *t.v_heads;
+  const auto numbers = static_cast<double>(k.size() + v.size());
   const Index groups = t.k_heads->shape().rank() > 1 ? t.k_heads->shape().size(1) : 0;
   const Index sharing = groups > 0 ? trace.options.num_heads / groups : 0;
   dim_text(rows.widgets(), fmt::format("KV cache: {} in f16", bytes_text(2.0 * numbers)));
   named_item(
       rows.widgets(), "setup/cache",
       fmt::format(
-          "What a decoder keeps of this layer: k and v of every key, N·S·G·(D + Dv) = {:.0f} numbers. {} "
+          "What a decoder keeps of this layer: k and v of every key, N·{}·G·(D + Dv) = {:.0f} numbers. {} "
           "query {} each key/value head.",
-          numbers, sharing, sharing == 1 ? "head uses" : "heads share"));
+          t.present_key ? "(P + S)" : "S", numbers, sharing, sharing == 1 ? "head uses" : "heads share"));
 }
 
 // While a page asks for a head, the one that is shown might be the answer.

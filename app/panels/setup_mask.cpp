@@ -301,7 +301,7 @@ void draw_setup_scale(SetupRows& rows) {
 }
 
 void draw_setup_operator(SetupRows& rows) {
-  std::optional<OperatorSwitch>& left = rows.state().operator_switch;
+  std::vector<OperatorSwitch>& made = rows.state().operator_switches;
   const Op now = rows.scenario().op;
   constexpr std::array<std::string_view, 3> operators{"MHA", "SDPA", "MLA"};  // in the order of Op
   std::string what =
@@ -312,7 +312,7 @@ void draw_setup_operator(SetupRows& rows) {
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const Op other = static_cast<Op>(i);
     const std::vector<std::string> lost = dropped_by_operator(rows.scenario(), other);
-    if (left && left->before.op == other)
+    if (other != now && std::ranges::any_of(made, [&](const auto& each) { return each.before.op == other; }))
       what += fmt::format(" Switching back to {} restores its settings.", operators[i]);
     else if (other != now && !lost.empty())
       what +=
@@ -320,9 +320,7 @@ void draw_setup_operator(SetupRows& rows) {
   }
   int chosen = static_cast<int>(now);
   if (!rows.choice({"setup/op", "operator", "", what}, operators, chosen)) return;
-  const Scenario before = rows.scenario();
-  rows.scenario() = with_operator(before, static_cast<Op>(chosen), left);
-  left = OperatorSwitch{before, rows.scenario()};
+  rows.scenario() = with_operator(rows.scenario(), static_cast<Op>(chosen), made);
   rows.edited("setup/op", std::string(choice_name(rows.scenario().op)), false);
 }
 

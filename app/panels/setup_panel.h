@@ -33,7 +33,7 @@ struct SetupState {
   // the gains of all other heads.
   std::optional<std::vector<double>> gains_before_typing;
   bool typing_heads = false;
-  std::optional<OperatorSwitch> operator_switch;  // the last one to scaled_dot_product_attention
+  std::vector<OperatorSwitch> operator_switches;  // the last of each kind
   UnmutedOutput unmuted;
   // How far apart the projection's layouts are, for the current trace.
   std::weak_ptr<const Tensor> layouts_of;

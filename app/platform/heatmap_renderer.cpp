@@ -84,6 +84,7 @@ PlaneProgram::PlaneProgram(std::string_view label, std::string_view fragment)
                 .cell_rest = program_.uniform("cell_rest"),
                 .rule = program_.uniform("rule"),
                 .blocked_cross = program_.uniform("blocked_cross"),
+                .kept_period = program_.uniform("kept_period"),
                 .position = program_.uniform("position"),
                 .state_colors = program_.uniform("state_colors"),
                 .inks = program_.uniform("inks")} {
@@ -128,6 +129,7 @@ void PlaneProgram::draw(const PlaneTile& tile) const {
   set_uints(uniforms_.cell_rest, x.cell_rest, y.cell_rest);
   glUniform4i(uniforms_.rule, tile.rule.gap, tile.rule.hatch_period, tile.rule.hatch_width, tile.rule.mark);
   glUniform1i(uniforms_.blocked_cross, tile.rule.cross);
+  glUniform1i(uniforms_.kept_period, tile.rule.kept_period);
   const TablePosition position = table_position(tile.range, *tile.texels);
   glUniform2f(uniforms_.position, position.at, position.slope);
   glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);

@@ -75,7 +75,7 @@ class PlaneProgram {
   gl::Program program_;
   struct Uniforms {
     GLint framebuffer_size, on_screen, plane, base_pixel, base_cell, tile_cell, cells, pixels, pixel_rest,
-        cell_rest, rule, blocked_cross, position, state_colors, inks;
+        cell_rest, rule, blocked_cross, kept_period, position, state_colors, inks;
   } uniforms_;
 };
 

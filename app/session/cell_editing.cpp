@@ -205,6 +205,25 @@ Scenario with_operator(const Scenario& scenario, Op op, const std::optional<Oper
   return to;
 }
 
+Scenario with_operator(const Scenario& scenario, Op op, std::vector<OperatorSwitch>& made) {
+  const auto last = [&](const auto& fits) {
+    const auto found = std::ranges::find_if(made.rbegin(), made.rend(), fits);
+    return found == made.rend() ? std::nullopt : std::optional(*found);
+  };
+  const std::optional<OperatorSwitch> left =
+      last([&](const OperatorSwitch& each) { return each.before.op == op; });
+  Scenario from = scenario;
+  if (left && left->after.op != scenario.op)
+    from = with_operator(scenario, left->after.op, last([&](const OperatorSwitch& each) {
+                           return each.before.op == left->after.op && each.after.op == scenario.op;
+                         }));
+  Scenario to = with_operator(from, op, left);
+  std::erase_if(
+      made, [&](const OperatorSwitch& each) { return each.before.op == scenario.op && each.after.op == op; });
+  made.push_back({scenario, to});
+  return to;
+}
+
 std::vector<std::string> dropped_by_operator(const Scenario& scenario, Op op) {
   std::vector<std::string> left;
   if (loses_parameters(scenario, op))

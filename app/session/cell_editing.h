@@ -53,6 +53,10 @@ struct OperatorSwitch {
 // parameters and edits only if there still are as many.
 Scenario with_operator(const Scenario& scenario, Op op, const std::optional<OperatorSwitch>& left);
 
+// The same, back by the way by which that operator was left last, over the third one if need be. `made`: the
+// switches so far, the last of each kind.
+Scenario with_operator(const Scenario& scenario, Op op, std::vector<OperatorSwitch>& made);
+
 // What with_operator takes away, as one would say it: "heads.gain", "the parameters of the model".
 std::vector<std::string> dropped_by_operator(const Scenario& scenario, Op op);
 

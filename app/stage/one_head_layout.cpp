@@ -95,12 +95,19 @@ class Figures {
     draw_heatmap_plane(paint_.list, context_.heatmaps, spec, corner(plane), far_corner(plane));
     const auto value = [&](Index i) { return figures_.maximum->flat(i); };
     const ColorTable& table = color_table(spec.color_map, spec.theme);
+    // A sink may be larger than every score: then the bar has no colour for it.
+    const auto beyond = [&](Index i) { return std::isfinite(value(i)) && value(i) > spec.range.hi; };
+    for (Index i = 0; i < count_; ++i)
+      if (beyond(i)) paint_.fill(Box(cell(plane, i)), context_.palette.field);
     write(
         plane, {cell_decimals(spec.range), fewer_cell_decimals(spec.range)},
         [&](Index i, int decimals) {
           return std::isfinite(value(i)) ? cell_number(value(i), decimals, false) : std::string();
         },
-        [&](Index i) { return ink_on(color_at(value(i), spec.range, table)); }, "stage/softmax/max");
+        [&](Index i) {
+          return beyond(i) ? context_.palette.text : ink_on(color_at(value(i), spec.range, table));
+        },
+        "stage/softmax/max");
     caption(rect, "max");
   }
 

@@ -164,7 +164,11 @@ void draw_waiting(const PanelContext& context, const RectF& inside) {
       "Space, or Train, begins: the curve grows here; the heads change below", font, float(inside.width));
   const ImVec2 at{float(inside.x + 0.5 * inside.width),
                   float(inside.y + 0.5 * inside.height) - 0.5f * font->FontSize};
-  ui_probe("training/waiting", context.painter().say(font, at, context.palette.text, words, Align::middle));
+  const Painter paint = context.painter();
+  // A line of the grid may run where the words stand.
+  const float half = 0.5f * width_of(font, words) + paint.px(6);
+  paint.fill({at.x - half, at.y}, {at.x + half, at.y + font->FontSize}, im_color(context.palette.panel));
+  ui_probe("training/waiting", paint.say(font, at, context.palette.text, words, Align::middle));
 }
 
 }  // namespace
@@ -205,8 +209,8 @@ void draw_training_plot(const PanelContext& context, const LiveTraining& trainin
   scale.top = std::max(top, ticks.back());
   draw_axes(context, state, scale, ticks);
   draw_curves(context, training, state, scale);
-  if (state.curve == TrainingCurve::loss) draw_guess(context, training, scale);
   draw_place(context, scale, state.target.value_or(training.step()));
+  if (state.curve == TrainingCurve::loss) draw_guess(context, training, scale);
 
   if (training.reached() == 0 && !training.busy()) draw_waiting(context, scale.inside);
 

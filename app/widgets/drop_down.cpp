@@ -28,12 +28,19 @@ struct Listed {
   std::vector<std::size_t> words;  // the lines that are words
 };
 
+// Words are compared so: "qk" finds "QK-norm".
+std::string in_small_letters(std::string text) {
+  for (char& letter : text)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return text;
+}
+
 Listed listed(std::span<const DropDownGroup> groups, const std::string& filter) {
   Listed list;
   for (const DropDownGroup& group : groups) {
     bool captioned = group.caption.empty();
     for (const std::string& word : group.words) {
-      if (word.find(filter) == std::string::npos) continue;
+      if (in_small_letters(word).find(filter) == std::string::npos) continue;
       if (!std::exchange(captioned, true)) list.lines.push_back({group.caption, true});
       list.words.push_back(list.lines.size());
       list.lines.push_back({word, false});
@@ -49,12 +56,14 @@ void filter_by_keys(std::span<const DropDownGroup> groups, DropDownState& state)
   for (const ImWchar typed : ImGui::GetIO().InputQueueCharacters) {
     const bool leading_space = typed == ' ' && state.filter.empty();
     if (typed < 0x20 || typed == 0x7F || leading_space) continue;
-    append_utf8(state.filter, typed >= 'A' && typed <= 'Z' ? typed - 'A' + 'a' : typed);
+    append_utf8(state.filter, typed);
   }
+  state.filter = in_small_letters(std::move(state.filter));
   if (state.filter == before) return;
   const Listed list = listed(groups, state.filter);
-  const auto first = std::ranges::find_if(
-      list.words, [&](std::size_t line) { return list.lines[line].text.starts_with(state.filter); });
+  const auto first = std::ranges::find_if(list.words, [&](std::size_t line) {
+    return in_small_letters(std::string(list.lines[line].text)).starts_with(state.filter);
+  });
   state.lit = first == list.words.end() ? 0 : static_cast<std::size_t>(first - list.words.begin());
   state.scroll_to = true;
 }
@@ -148,6 +157,11 @@ std::optional<std::string> draw_open_list(const WidgetContext& context, const ch
   ImGui::Dummy({width, height});
   ui_probe_item(std::string(id) + "/filter");
   const float room = ImGui::GetContentRegionAvail().y;
+  if (filtered && list.words.empty()) {
+    const ImVec2 below = ImGui::GetCursorScreenPos();
+    draw_list_text(context, context.fonts.small, below, height, context.palette.text_dim, "nothing matches");
+    ui_probe(std::string(id) + "/nothing", below, {below.x + width, below.y + height});
+  }
   ImGui::BeginChild("words", {0, room}, false, ImGuiWindowFlags_NoNav);
   if (std::exchange(state.scroll_to, false) && !list.words.empty()) {
     const float top = float(list.words[state.lit]) * height;

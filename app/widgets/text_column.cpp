@@ -117,8 +117,8 @@ std::vector<FormulaRun> formula_runs(std::string_view formula) {
     std::size_t scripts = end;
     while (const std::size_t length = script_length(formula.substr(scripts))) scripts += length;
     const std::string script(formula.substr(end, scripts - end));
-    if (!behind.empty() && word.size() == 1 && behind.size() == 1) {
-      // W_q, b_O: a letter with an index.
+    if (!behind.empty() && word.size() == 1 && word != "q" && behind.size() == 1) {
+      // W_q, b_O: a letter with an index. q_a is the name of a tensor.
       const FormulaHue hue = hue_of(behind);
       runs.push_back({std::string(word), hue, false, false});
       runs.push_back({std::string(behind), hue, true, false});

@@ -108,9 +108,10 @@ bool on_mark(CellKind kind, const PixelCells& col, const PixelCells& row, const 
   if (mark == 0) return false;
   const int a = std::abs(2 * col.inside + 1 - col.extent), b = std::abs(2 * row.inside + 1 - row.extent);
   const bool minus = b <= mark && 2 * a <= col.extent;
+  const int uneven = col.extent % 2 == 1 ? b - a : a - b;
   switch (kind) {
     case CellKind::blocked:
-      return rule.cross > 0 && std::abs(a - b) <= rule.cross &&
+      return rule.cross > 0 && uneven <= rule.cross && -uneven < rule.cross &&
              5 * std::max(a, b) <= 2 * std::min(col.extent, row.extent);
     case CellKind::nan:
       return std::abs(a * row.extent - b * col.extent) <= mark * std::max(col.extent, row.extent) &&
@@ -135,7 +136,7 @@ void set_pixel(std::uint8_t* pixel, Rgba8 color) {
 std::optional<Rgba8> hatch_at(int x, int y, CellKind kind, const PlaneRule& rule, Theme theme) {
   const bool kept = kind == CellKind::blocked_value;
   if (!kept && (kind != CellKind::blocked || rule.cross > 0)) return std::nullopt;
-  const int across = (x + y) % rule.hatch_period;
+  const int across = (x + y) % (kept ? rule.kept_period : rule.hatch_period);
   if (across < rule.hatch_width) return kept ? Rgba8{255, 255, 255} : hatch_color(theme);
   if (kept && across < 2 * rule.hatch_width) return Rgba8{0, 0, 0};
   return std::nullopt;
@@ -214,6 +215,7 @@ PlaneRule plane_rule(Index rows, Index cols, int width, int height) {
   rule.side = side;
   rule.gap = side < 10 ? 0 : 1 + side / 48;
   rule.hatch_period = std::clamp(side / 4, 6, 16);
+  rule.kept_period = side < 8 ? rule.hatch_period : 2 * rule.hatch_period;
   rule.hatch_width = rule.hatch_period / 6;
   rule.mark = side < 5 ? 0 : std::max(1, side / 8);
   rule.cross = side < 10 ? 0 : 1 + side / 32;

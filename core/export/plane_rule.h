@@ -18,14 +18,15 @@
 // Colour, by CellKind: value and blocked_value color_at; blocked blocked_color; nan nan_color; minus_inf and
 // plus_inf the first and the last entry of the table.
 //
-// Hatch, with d = (x + y) mod hatch_period:
-//   blocked        if cross = 0, the pixels with d < hatch_width are hatch_color
-//   blocked_value  the pixels with d < hatch_width are white, those with d < 2·hatch_width then black: a pair
-//                  of lines that stands out on any colour
+// Hatch:
+//   blocked        if cross = 0, the pixels with (x + y) mod hatch_period < hatch_width are hatch_color
+//   blocked_value  with d = (x + y) mod kept_period, the pixels with d < hatch_width are white, those with
+//                  d < 2·hatch_width then black: a pair of lines that stands out on any colour
 //
 // Marks, if mark > 0 (of a blocked cell if cross > 0), in ink_on(the cell's colour), with a = |2u + 1 − cw|
 // and b = |2v + 1 − ch|:
-//   blocked    a small square cross:  |a − b| <= cross  and  5·max(a, b) <= 2·min(cw, ch)
+//   blocked    a small square cross:  −cross < e <= cross  and  5·max(a, b) <= 2·min(cw, ch), with e = b − a
+//              for odd cw and a − b for even: cross pixels thick, whether the sides are odd or even
 //   nan        a cross:  |a·ch − b·cw| <= mark·max(cw, ch)  and  4a <= 3cw
 //   minus_inf  a minus:  b <= mark and 2a <= cw
 //   plus_inf   a plus:   that, or a <= mark and 2b <= ch
@@ -44,9 +45,10 @@ struct PlaneRule {
   int side = 0;          // the shorter side of a cell, rounded down; 0 if a cell is smaller than a pixel
   int gap = 0;           // no gap below 10 pixels per side, then 1 + side / 48
   int hatch_period = 6;  // side / 4, within 6 … 16
-  int hatch_width = 1;   // hatch_period / 6
-  int mark = 0;          // no mark below 5 pixels per side, then side / 8, at least 1
-  int cross = 0;         // of blocked cells: none below 10 pixels per side, then 1 + side / 32
+  int kept_period = 6;  // hatch_period; from 8 pixels per side on twice that: numbers stand between the lines
+  int hatch_width = 1;  // hatch_period / 6
+  int mark = 0;         // no mark below 5 pixels per side, then side / 8, at least 1
+  int cross = 0;        // of blocked cells: none below 10 pixels per side, then 1 + side / 32
   friend bool operator==(const PlaneRule&, const PlaneRule&) = default;
 };
 

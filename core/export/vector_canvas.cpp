@@ -71,7 +71,7 @@ constexpr Index most_marked_cells = 250000;
 // The colours of the cells without gap, hatch or mark, each cell `enlarged` pixels wide and high.
 Image flat_cells(const HeatmapSpec& spec, int enlarged) {
   return rasterise_plane(spec, static_cast<int>(spec.values.cols) * enlarged,
-                         static_cast<int>(spec.values.rows) * enlarged, PlaneRule{enlarged, 0, 1, 0, 0});
+                         static_cast<int>(spec.values.rows) * enlarged, PlaneRule{enlarged, 0, 1, 1, 0, 0});
 }
 
 class PlaneVectors {
@@ -126,11 +126,12 @@ class PlaneVectors {
     VectorPath kept = runs(CellKind::blocked_value);
     if (!blocked.empty()) {
       if (rule_.gap > 0) canvas_.fill(blocked, blocked_color(item_.spec.theme));
-      if (rule_.cross == 0) canvas_.fill(blocked, hatch(0, hatch_color(item_.spec.theme)));
+      if (rule_.cross == 0)
+        canvas_.fill(blocked, hatch(rule_.hatch_period, 0, hatch_color(item_.spec.theme)));
     }
     if (kept.empty()) return;
-    canvas_.fill(kept, hatch(0, {255, 255, 255}));
-    canvas_.fill(kept, hatch(rule_.hatch_width, {0, 0, 0}));
+    canvas_.fill(kept, hatch(rule_.kept_period, 0, {255, 255, 255}));
+    canvas_.fill(kept, hatch(rule_.kept_period, rule_.hatch_width, {0, 0, 0}));
   }
 
   void draw_titles() const {
@@ -173,10 +174,10 @@ class PlaneVectors {
     path.clear();
   }
 
-  VectorHatch hatch(int after, Rgba8 color) const {
+  VectorHatch hatch(int period, int after, Rgba8 color) const {
     return {.origin = {item_.rect.x, item_.rect.y},
             .middle = (rule_.hatch_width + 1) / 2.0 + after,
-            .period = static_cast<double>(rule_.hatch_period),
+            .period = static_cast<double>(period),
             .width = rule_.hatch_width / std::sqrt(2.0),
             .color = color};
   }

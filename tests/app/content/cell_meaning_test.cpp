@@ -80,6 +80,14 @@ TEST_CASE("a blocked weight is told as blocked, with where the attention went in
   CHECK_CONTAINS(meaning(sentence(), Id::attn_weights, {0, 2, animal, the}), "“animal” gives");
 }
 
+TEST_CASE("where a sink takes a share, the other keys are not said to share all of the attention") {
+  const TracedScenario given = sentence({"mask.is_causal=true", "attention.sink=1"});
+  CHECK_CONTAINS(
+      meaning(given, Id::attn_weights, {0, 0, animal, the}),
+      "The mask blocks “the” for “animal”: its share is 0, and the other keys share what the sink leaves "
+      "of the attention, most of all ");
+}
+
 TEST_CASE("a key that the indexer does not choose is not said to be blocked") {
   const TracedScenario given =
       sentence({R"(mask.indexer={"heads":2,"width":8,"k":1})", "mask.is_causal=true"});

@@ -89,6 +89,7 @@ TEST_CASE("formulas give q, k and v their hue, and single letters their index") 
   CHECK(product[6] == FormulaRun{"W", FormulaHue::q, false, false});
   CHECK(product[7] == FormulaRun{"q", FormulaHue::q, true, false});
   CHECK(product[8] == FormulaRun{"ᵀ", FormulaHue::q, false, false});
+  CHECK(formula_runs("q_a = query W_DQᵀ")[0].text == "q_a");
   std::string joined;
   for (const FormulaRun& run : formula_runs("Aₕ = exp(maskedₕ − max) / Σ head_output₀")) joined += run.text;
   CHECK(joined == "Aₕ = exp(maskedₕ − max) / Σ head_output₀");
@@ -235,6 +236,36 @@ TEST_CASE("the words of a step are true of the layer that is shown") {
   CHECK(says(sink, "weights that sum to less than 1"));
   CHECK(says(sink, "4 rows of this map are fully masked: they are set to 0"));
   CHECK_CONTAINS(sink.formulas.at(0), "exp(sinkₕ − max) + Σ");
+
+  const auto past = [&](std::initializer_list<std::string> settings) {
+    return words(Step::past, TensorId::present_key, settings).formulas;
+  };
+  const std::string values = "present_valueₕ = [past_valueₕ; Vₕ]";
+  CHECK(past({"inputs.past_length=2"}) == std::vector<std::string>{"present_keyₕ = [past_keyₕ; Kₕ]", values});
+  CHECK(past({"inputs.past_length=2", "attention.rotary_base=10000"}) ==
+        std::vector<std::string>{"present_keyₕ = [past_keyₕ; k_rotaryₕ]", values});
+  const StepWords gated = words(Step::output, TensorId::output, {"attention.output_gate=true"});
+  CHECK(gated.formulas.front() == "output = gated_concat W_Oᵀ + b_O");
+  CHECK(says(gated, "all columns of gated_concat,"));
+}
+
+TEST_CASE("the scores of latents say which columns are multiplied, and which of them were rotated") {
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
+    Scenario scenario = preset_scenario("latent");
+    scenario.attention.layout = layout;
+    const TracePtr trace = reference_forward(make_scenario_inputs(scenario, DType::f32).attention);
+    const StepWords words = step_words(Step::scores, step_pictures(Step::scores, *trace).front(),
+                                       step_facts(*trace, Step::scores, 0, 0));
+    const bool absorbed = layout == LatentLayout::absorbed;
+    CHECK(words.formulas.front() ==
+          (absorbed ? "scoresₕ = q_absorbedₕ k_absorbedᵀ" : "scoresₕ = q_rotaryₕ Kₕᵀ"));
+    CHECK_CONTAINS(words.sentence, absorbed ? "over the C + R columns of both." : "this head's D columns only");
+    CHECK(words.sentence.find("Both rows") == std::string::npos);
+    CHECK(absorbed == (words.sentence.find("The last R columns of both rows") == std::string::npos));
+    const CellProvenance cell = cell_provenance(*trace, {TensorId::scores}, {0, 0, 1, 0});
+    for (const NamedTerm& term : cell_terms(*trace, TokenLabels{}, cell, 3).largest)
+      CHECK(term.name.starts_with(absorbed ? "col " : "d "));
+  }
 }
 
 TEST_CASE("every step says how its gradient comes back, and not as it went forward") {

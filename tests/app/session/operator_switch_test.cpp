@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "app/session/computation.h"
 #include "core/scenario/presets.h"
@@ -94,6 +95,31 @@ TEST_CASE("every preset has a trace as multi_head_latent_attention, and comes ba
     expected.attention.softcap = 3.0;
     expected.inputs.text = "another text";
     CHECK(with_operator(changed, scenario.op, OperatorSwitch{scenario, latent}) == expected);
+  }
+}
+
+TEST_CASE("each operator comes back as it was, on any way through the others and however often") {
+  constexpr std::array others{Op::scaled_dot_product_attention, Op::multi_head_latent_attention};
+  for (const Preset& preset : presets()) {
+    CAPTURE(preset.name);
+    const Scenario scenario = preset_scenario(preset.name);
+    if (scenario.op != Op::multi_head_attention) continue;
+    std::vector<OperatorSwitch> made;
+    Scenario now = scenario;
+    const auto go = [&](Op op) { now = with_operator(now, op, made); };
+    for (const Op first : others) {
+      const Op second = first == others[0] ? others[1] : others[0];
+      for (const Op op : {first, second, first, second, first, scenario.op, second, scenario.op}) go(op);
+      CHECK(now == scenario);
+    }
+    CHECK(made.size() <= 6);
+    // What is set of latents is there again when they are.
+    go(Op::multi_head_latent_attention);
+    now.attention.kv_lora_rank = 3;
+    for (const Op op : {others[0], scenario.op}) go(op);
+    CHECK(now == scenario);
+    go(others[1]);
+    CHECK(now.attention.kv_lora_rank == 3);
   }
 }
 

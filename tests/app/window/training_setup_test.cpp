@@ -163,6 +163,20 @@ TEST_CASE("the change that is trained beside is marked, and its model can be sav
   CHECK_CONTAINS(program, "scores = q @ k.transpose(-1, -2)\n");
 }
 
+TEST_CASE("a change is found by its letters, in capitals or not, and where none has them the list says so") {
+  WINDOW_OR_SKIP(bench, open_training());
+  for (const char* typed : {"qk-n", "QK-N"}) {
+    bench.ui->click("training/changes").run_frames(2).type(typed).run_frames(2);
+    CHECK(bench.ui->has("training/changes/QK-norm"));
+    CHECK_FALSE(bench.ui->has("training/changes/nothing"));
+    bench.ui->type("zz").run_frames(2);
+    CHECK(bench.ui->has("training/changes/nothing"));
+    bench.ui->key("Escape").run_frames(2);
+  }
+  bench.ui->click("training/changes").run_frames(2).type("gate").key("Enter").run_frames(3);
+  CHECK(bench.ui->has("training/alone"));
+}
+
 TEST_CASE("the words of the held-out example are all there, and each habit's colour has its name") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}}) {
     WINDOW_OR_SKIP(bench, open_unpainted(width, height));

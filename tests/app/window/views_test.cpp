@@ -138,6 +138,19 @@ TEST_CASE("the softmax keeps its maximum's and its sum's numbers: turned, on a p
   }
 }
 
+TEST_CASE("a sink that is larger than every score gets no colour of a scale that ends below it") {
+  for (const double sink : {1.5, 0.0}) {
+    CAPTURE(sink);
+    Scenario scenario = preset_scenario("sink");
+    scenario.attention.sink.assign(8, sink);
+    WINDOW_OR_SKIP(bench, open_window(1280, 720, scenario));
+    bench.show(Step::softmax);
+    const UiRect maxima = bench.ui->rect("stage/softmax/max");
+    const Rgba8 corner = bench.ui->pixel(int(maxima.min.x) + 3, int(maxima.min.y) + 3);
+    CHECK((corner == palette_of(Theme::dark).field) == (sink == 1.5));
+  }
+}
+
 TEST_CASE("a letter lights its axis in every view, and so does the one behind a row of the setup") {
   for (const StageView view : {StageView::one_head, StageView::all_heads, StageView::tokens,
                                StageView::elementwise, StageView::memory}) {

@@ -57,13 +57,13 @@ TEST_CASE("a pixel lies in the cell that its centre lies in, at any ratio of pix
 
 TEST_CASE("gap, hatch and marks grow with the shorter side of a cell") {
   const auto of_side = [](int side) { return plane_rule(3, 2, 4 * side, 3 * side + 2); };
-  CHECK(of_side(1) == PlaneRule{1, 0, 6, 1, 0});
-  CHECK(of_side(5) == PlaneRule{5, 0, 6, 1, 1});
-  CHECK(of_side(9) == PlaneRule{9, 0, 6, 1, 1});
-  CHECK(of_side(10) == PlaneRule{10, 1, 6, 1, 1, 1});
-  CHECK(of_side(28) == PlaneRule{28, 1, 7, 1, 3, 1});
-  CHECK(of_side(48) == PlaneRule{48, 2, 12, 2, 6, 2});
-  CHECK(of_side(100) == PlaneRule{100, 3, 16, 2, 12, 4});
+  CHECK(of_side(1) == PlaneRule{1, 0, 6, 6, 1, 0});
+  CHECK(of_side(5) == PlaneRule{5, 0, 6, 6, 1, 1});
+  CHECK(of_side(9) == PlaneRule{9, 0, 6, 12, 1, 1});
+  CHECK(of_side(10) == PlaneRule{10, 1, 6, 12, 1, 1, 1});
+  CHECK(of_side(28) == PlaneRule{28, 1, 7, 14, 1, 3, 1});
+  CHECK(of_side(48) == PlaneRule{48, 2, 12, 24, 2, 6, 2});
+  CHECK(of_side(100) == PlaneRule{100, 3, 16, 32, 2, 12, 4});
   CHECK(plane_rule(20, 1, 30, 10).side == 0);
 }
 
@@ -102,12 +102,13 @@ TEST_CASE(
   const Image image = rasterise_plane(spec, 9);
   for (int y = 0; y < 9; ++y) {
     for (int x = 0; x < 18; ++x) {
-      const int across = (x + y) % 6;
+      const int across = (x + y) % 12;
       if (x < 9) {
         REQUIRE(plane_pixel(image, x, y) ==
-                (across == 0 ? hatch_color(Theme::light) : blocked_color(Theme::light)));
+                (across % 6 == 0 ? hatch_color(Theme::light) : blocked_color(Theme::light)));
       } else {
-        // White and black side by side: one of them stands out, whatever the value's colour.
+        // White and black side by side: one of them stands out, whatever the value's colour. Half as many
+        // lines, so that the value's colour and its number are what is seen first.
         const Rgba8 ground = color_at(0.5, spec.range, table());
         REQUIRE(plane_pixel(image, x, y) == (across == 0   ? Rgba8{255, 255, 255}
                                              : across == 1 ? Rgba8{0, 0, 0}
@@ -145,6 +146,26 @@ TEST_CASE("a blocked cell with room has a square cross in its middle and no hatc
     CHECK(top + bottom == ch - 1);
     CHECK(plane_pixel(image, (left + right) / 2, (top + bottom) / 2) == ink);
     CHECK(plane_pixel(image, left, (top + bottom) / 2) == ground);
+  }
+}
+
+TEST_CASE("the cross of a blocked cell is equally thick in cells of odd and even sides") {
+  HeatmapSpec spec = heatmap(1, 1, {0});
+  spec.mask = heatmap(1, 1, {-unbounded}).values;
+  const Rgba8 ink = ink_on(blocked_color(Theme::light));
+  for (const int width : {16, 17, 40, 41}) {
+    for (const int height : {16, 17, 40, 41}) {
+      CAPTURE(width);
+      CAPTURE(height);
+      const Image image = rasterise_plane(spec, width, height);
+      // In each row, but for those in which the strokes meet.
+      const int thick = plane_rule(1, 1, width, height).cross, above = height / 2 - thick - 1;
+      for (const int y : {above, height - 1 - above}) {
+        int across = 0;
+        for (int x = 0; x < width; ++x) across += plane_pixel(image, x, y) == ink ? 1 : 0;
+        CHECK(across == 2 * thick);
+      }
+    }
   }
 }
 
