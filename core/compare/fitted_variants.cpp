@@ -183,10 +183,12 @@ void add_outputs(const AttentionInputs& inputs, std::vector<FittedVariant>& fits
 
 }  // namespace
 
-std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs) {
+std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs,
+                                           const std::optional<StretchedRope>& stretched) {
   std::vector<FittedVariant> fits;
   const AttentionOptions o = resolved_options(inputs);
   if (o.head_dim == 0) return fits;
+  if (stretched) add_fitted_stretch(inputs, *stretched, fits);
   if (is_latent(o)) {
     add_scores(inputs, o, fits);
     return fits;

@@ -58,8 +58,8 @@ void add_scales(const AttentionOptions& o, Variants& variants) {
   }
 }
 
-// `square`: there are as many queries as keys, and both alignments are the same.
-void add_options(const AttentionOptions& o, bool square, Variants& variants) {
+// `square`: there are as many queries as keys, and both alignments are the same. `stretched`: RoPE is.
+void add_options(const AttentionOptions& o, bool square, bool stretched, Variants& variants) {
   const auto add = [&](bool applies, std::string text, std::string remedy, auto change) {
     if (!applies) return;
     variants.push_back(
@@ -69,6 +69,7 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
   visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
     if constexpr (std::is_same_v<decltype(member), double LayerOptions::*>) {
       if (std::string_view(row.key).starts_with("qk_norm")) return;
+      if (stretched && row.key == std::string_view("rotary_factor")) return;  // the scaling's own
       const double none = LayerOptions{}.*member;
       add(is_set(o, member), fmt::format("there is no {}", row.key),
           fmt::format("--set attention.{}={:g}", row.key, none), [=](Options& p) { p.*member = none; });
@@ -325,13 +326,14 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
 
 }  // namespace
 
-void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
+void add_input_variants(const AttentionInputs& inputs, const std::optional<StretchedRope>& stretched,
+                        ProgramVariants& variants) {
   const AttentionOptions resolved = resolved_options(inputs);
   if (resolved.head_dim > 0 && resolved.v_head_dim > 0 && resolved.embed_dim > 0)
     add_scales(resolved, variants);
   if (is_latent(resolved)) return;
   const AttentionSizes sizes = attention_sizes(inputs);
-  add_options(resolved, sizes.queries == sizes.new_keys(), variants);
+  add_options(resolved, sizes.queries == sizes.new_keys(), stretched.has_value(), variants);
   add_norms(inputs, variants);
   add_sinks(inputs, variants);
   add_relative_bias(inputs, variants);

@@ -80,11 +80,14 @@ FittedVariant joined(const FittedVariant& first, const FittedVariant& then) {
   return both;
 }
 
-std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs) {
+std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs,
+                                             const std::optional<StretchedRope>& stretched) {
   ProgramVariants variants;
-  add_input_variants(inputs, variants);
+  add_input_variants(inputs, stretched, variants);
   if (is_latent(inputs.options)) {
     add_past_variants(inputs, variants);
+    add_rotary_scaling_variants(inputs, stretched, variants);
+    add_rotary_variants(inputs, stretched, variants);
     add_indexer_variants(inputs, variants);
     return variants;
   }
@@ -93,7 +96,8 @@ std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs) {
   add_position_mask_variants(inputs, variants);
   add_past_variants(inputs, variants);
   add_indexer_variants(inputs, variants);
-  add_rotary_variants(inputs, variants);
+  add_rotary_scaling_variants(inputs, stretched, variants);
+  add_rotary_variants(inputs, stretched, variants);
   add_parameter_variants(inputs, variants);
   add_head_variants(inputs, variants);
   add_score_variants(inputs, variants);
