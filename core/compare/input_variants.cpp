@@ -188,7 +188,8 @@ void add_norms(const AttentionInputs& inputs, Variants& variants) {
     if (const auto kind = static_cast<NormKind>(i); kind != o.qk_norm_kind)
       add(fmt::format("QK-norm {}", kind_words[i]), fmt::format("qk_norm_kind={}", kinds[i]),
           [kind](AttentionInputs& theirs) { theirs.options.qk_norm_kind = kind; });
-  for (const double epsilon : {1e-6, 1e-5, 1e-8, 0.0})
+  // Any other is searched for, where a trace is small enough (fitted_variants.cpp).
+  for (const double epsilon : {1e-6, 1e-5, 1e-8, 0.0, 1e-4, 1e-3})
     if (epsilon != o.qk_norm_epsilon)
       add(fmt::format("the epsilon of QK-norm is {:g}", epsilon), fmt::format("qk_norm_epsilon={:g}", epsilon),
           [epsilon](AttentionInputs& theirs) { theirs.options.qk_norm_epsilon = epsilon; });
@@ -199,6 +200,13 @@ void add_norms(const AttentionInputs& inputs, Variants& variants) {
       [offset](AttentionInputs& theirs) { theirs.options.qk_norm_offset = offset; });
   variants.push_back(
       {"QK-norm has no weights: all are 1", "leave q_norm.weight and k_norm.weight out", without_weights});
+  if (!q_weight || !k_weight) return;  // then that is the same
+  for (const auto& [letter, member] :
+       {std::pair("q", &TraceTensors::q_norm_weight), {"k", &TraceTensors::k_norm_weight}})
+    variants.push_back(
+        {fmt::format("QK-norm has no weights for {}: all of {}_norm.weight are 1", letter, letter),
+         fmt::format("leave {}_norm.weight out", letter),
+         [member = member](AttentionInputs& theirs) { theirs.tensors.*member = nullptr; }});
 }
 
 // Their sinks, one a head or none, in place of ours.

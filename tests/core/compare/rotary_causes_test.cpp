@@ -1,4 +1,4 @@
-// RoPE that another program stretches otherwise.
+// RoPE that another program stretches otherwise, and norms of q and k with other numbers.
 #include <tuple>
 #include <utility>
 
@@ -53,6 +53,15 @@ std::string scaling_causes(const AttentionInputs& inputs, const RotaryScaling& o
   for (const LikelyCause& cause : causes_in_variants(search, comparison))
     all += cause.text + " " + cause.remedy + "\n";
   return all;
+}
+
+AttentionInputs normed() {
+  AttentionInputs inputs = grouped_heads();
+  inputs.options.qk_norm = QkNorm::per_head;
+  inputs.options.rotary_base = rope_base;
+  inputs.tensors.q_norm_weight = random_tensor({{"D", 8}}, "q_norm.weight");
+  inputs.tensors.k_norm_weight = random_tensor({{"D", 8}}, "k_norm.weight");
+  return inputs;
 }
 
 }  // namespace
@@ -132,4 +141,36 @@ TEST_CASE("another RoPE scaling of latents is named, in both layouts") {
     theirs.kind = RotaryScalingKind::llama3;
     CHECK_CONTAINS(scaling_causes(inputs, ours, theirs), "the RoPE scaling is llama3, not yarn");
   }
+}
+
+TEST_CASE("any epsilon of a norm is searched for, of q and k and of latents") {
+  const AttentionInputs inputs = normed();
+  for (const auto& [epsilon, named] : {std::pair(1e-2, "is 0.01;"),
+                                       {3e-4, "is 0.0003;"},
+                                       {1e-5, "is 1e-05;"},
+                                       {0.0, "is 0;"},
+                                       {1.0, "is 1;"}}) {
+    CAPTURE(epsilon);
+    AttentionInputs theirs = inputs;
+    theirs.options.qk_norm_epsilon = epsilon;
+    CHECK_CONTAINS(causes_when(inputs, theirs), std::string("the epsilon of QK-norm ") + named);
+  }
+  const AttentionInputs latents = latent_inputs(latent_options(LatentLayout::absorbed), {2, 5, 5});
+  AttentionInputs theirs = latents;
+  theirs.options.latent_norm_epsilon = 1e-5;
+  CHECK_CONTAINS(causes_when(latents, theirs), "the epsilon of the norm of the latents is 1e-05;");
+}
+
+TEST_CASE("a weight of QK-norm that is left out is named, of q, of k and of both") {
+  const AttentionInputs inputs = normed();
+  for (const bool of_queries : {true, false}) {
+    AttentionInputs theirs = inputs;
+    (of_queries ? theirs.tensors.q_norm_weight : theirs.tensors.k_norm_weight) =
+        std::make_shared<const Tensor>(Shape{{"D", 8}}, std::vector<double>(8, 1.0));
+    CHECK_CONTAINS(causes_when(inputs, theirs),
+                   of_queries ? "QK-norm has no weights for q" : "QK-norm has no weights for k");
+  }
+  AttentionInputs theirs = inputs;
+  theirs.tensors.q_norm_weight = theirs.tensors.k_norm_weight = nullptr;
+  CHECK_CONTAINS(causes_when(inputs, theirs), "QK-norm has no weights: all are 1");
 }
