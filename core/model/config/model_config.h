@@ -20,7 +20,7 @@ struct ModelRotary {
   double share = 1.0;     // of a head's columns, (0,1]: partial_rotary_factor, rotary_pct
   RotaryPairs pairs = RotaryPairs::halves;
   std::optional<RotaryScaling> scaling;  // rope_scaling
-  // A rope_scaling or a model with a different rotation, in a few words: "rope_scaling su"; empty if
+  // A rope_scaling or a model with a different rotation, in a few words: "rope_scaling xpos"; empty if
   // everything is understood.
   std::string unsupported;
 };
