@@ -63,15 +63,18 @@ struct NumberRange {
   double most = std::numeric_limits<double>::infinity();
   bool open = false;  // `least` itself is excluded
   const char* words = "a finite number";
+  bool whole = false;  // integers alone
   bool contains(double value) const {
-    return std::isfinite(value) && (open ? value > least : value >= least) && value <= most;
+    return std::isfinite(value) && (open ? value > least : value >= least) && value <= most &&
+           (!whole || value == std::floor(value));
   }
   std::string text() const { return words; }
 };
 
 inline constexpr IntegerRange positive_integer{1}, zero_or_more{0};
 inline constexpr NumberRange any_number{}, not_negative{0, HUGE_VAL, false, "a finite number ≥ 0"},
-    above_zero{0, HUGE_VAL, true, "a finite number > 0"}, unit_interval{0, 1, false, "a number from 0 to 1"};
+    above_zero{0, HUGE_VAL, true, "a finite number > 0"}, unit_interval{0, 1, false, "a number from 0 to 1"},
+    zero_or_one{0, 1, false, "0 or 1", true};
 
 // The operator and its sizes, which a scenario may leave open, and what it has in another form.
 struct OperatorOptions {
@@ -115,7 +118,8 @@ struct LayerOptions {
   // q_normed and k_normed; null: neither. Not together with appended rows or static_k.
   std::optional<QkNorm> qk_norm;
   NormKind qk_norm_kind = NormKind::rms;
-  double qk_norm_offset = 0.0;  // added to the weights: 1 in Gemma and Qwen3-Next, whose weights start at 0
+  // 0 or 1, added to the weights: 1 in Gemma and Qwen3-Next, whose weights start at 0
+  double qk_norm_offset = 0.0;
   double qk_norm_epsilon = 1e-6;
   // Of multi_head_latent_attention, which needs the first, third and fourth: C, Cq, Dn and R. Null elsewhere.
   std::optional<Index> kv_lora_rank, q_lora_rank, qk_nope_head_dim, qk_rope_head_dim;
@@ -233,7 +237,7 @@ void visit_layer_options(Visit&& visit) {
         &O::clip_qkv, above_zero);
   visit(OptionRow{"qk_norm", set_by_layer | module_only | not_in_pytorch | not_latent}, &O::qk_norm);
   visit(OptionRow{"qk_norm_kind", set_by_layer | module_only}, &O::qk_norm_kind);
-  visit(OptionRow{"qk_norm_offset", set_by_layer | module_only}, &O::qk_norm_offset, unit_interval);
+  visit(OptionRow{"qk_norm_offset", set_by_layer | module_only}, &O::qk_norm_offset, zero_or_one);
   visit(OptionRow{"qk_norm_epsilon", set_by_layer | module_only}, &O::qk_norm_epsilon, not_negative);
   constexpr unsigned latent = module_only | latent_only | not_in_pytorch | set_by_layer;
   visit(OptionRow{"kv_lora_rank", latent}, &O::kv_lora_rank, positive_integer);
