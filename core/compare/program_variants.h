@@ -67,8 +67,8 @@ StageChange with_rows(TensorId stage, TensorId from, Change change) {
 // Returns one change followed by another.
 ProgramVariant joined(const ProgramVariant& first, const ProgramVariant& then);
 
-// The variants possible for these inputs (f64), of multi_head_latent_attention those of its scale, its past, a
-// stretched RoPE and its indexer; after `change` they are still valid inputs, of the same lengths. Likelier
+// The variants possible for these inputs (f64), of multi_head_latent_attention those of its scale, its past,
+// a stretched RoPE and its indexer; after `change` they are still valid inputs, of the same lengths. Likelier
 // ones come first.
 std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs,
                                              const std::optional<StretchedRope>& stretched = {});

@@ -1,5 +1,5 @@
-// RoPE that is stretched otherwise than ours: not at all, in another way, by another factor, for another length
-// of training. A program reads the same config.json, and takes one key of it for another.
+// RoPE that is stretched otherwise than ours: not at all, in another way, by another factor, for another
+// length of training. A program reads the same config.json, and takes one key of it for another.
 #include <fmt/format.h>
 
 #include <algorithm>

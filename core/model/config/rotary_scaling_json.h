@@ -23,7 +23,7 @@ bool scales_nothing(std::string_view type);
 // nullopt: there is no such type here.
 std::optional<RotaryScalingKind> rotary_scaling_kind(std::string_view type);
 
-// What the object, or a config.json, says besides: the base, and the share of a head's columns that is rotated.
+// What the object, or a config.json, says besides: the base, and the share of a head's columns that turns.
 std::optional<double> written_rotary_base(const JsonValue& object);
 std::optional<double> written_rotary_share(const JsonValue& object);
 

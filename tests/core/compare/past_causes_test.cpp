@@ -21,7 +21,7 @@ AttentionInputs inputs_with_past() {
   return inputs;
 }
 
-// Rows of a cache, each turned by so many positions: the same as new positions that many further on, negative.
+// Rows of a cache, each turned by so many positions: the same as new positions that are so many less.
 TensorPtr turned_by(const Tensor& past, const Rotation& rotation, Index positions) {
   Tensor moved = past;
   const Index width = past.shape().size(3);
