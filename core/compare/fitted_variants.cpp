@@ -204,10 +204,6 @@ std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs,
   if (o.head_dim == 0) return fits;
   add_norm_epsilon(o, fits);
   if (stretched) add_fitted_stretch(inputs, *stretched, fits);
-  if (is_latent(o)) {
-    add_scores(inputs, o, fits);
-    return fits;
-  }
   add_fitted_masks(inputs, fits);
   add_scores(inputs, o, fits);
   add_weights(fits);

@@ -68,7 +68,7 @@ void add_options(const AttentionOptions& o, bool square, bool stretched, Variant
   using Options = AttentionOptions;
   visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
     if constexpr (std::is_same_v<decltype(member), double LayerOptions::*>) {
-      if (std::string_view(row.key).starts_with("qk_norm")) return;
+      if (std::string_view(row.key).starts_with("qk_norm") || (row.traits & latent_only) != 0) return;
       if (stretched && row.key == std::string_view("rotary_factor")) return;  // the scaling's own
       const double none = LayerOptions{}.*member;
       add(is_set(o, member), fmt::format("there is no {}", row.key),
@@ -297,8 +297,8 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
       variants.push_back({fmt::format("{} is boolean, not added: 1 {}", name, blocks ? "blocks" : "keeps"),
                           [member, blocks](AttentionInputs& other) {
                             const Tensor& numbers = *(other.tensors.*member);
-                            const bool true_blocks = other.options.op == Op::multi_head_attention ||
-                                                     member == &TraceTensors::key_padding_mask;
+                            const bool true_blocks =
+                                projects(other.options.op) || member == &TraceTensors::key_padding_mask;
                             Tensor read(numbers.shape(), DType::boolean);
                             for (Index i = 0; i < read.size(); ++i)
                               read.set_flat(i, (numbers.flat(i) != 0.0) == (blocks == true_blocks) ? 1.0 : 0.0);
@@ -321,7 +321,7 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
   if (!t.attn_mask) return;
   const Shape shape = t.attn_mask->shape();
   const AttentionSizes sizes = attention_sizes(inputs);
-  if (inputs.options.op == Op::multi_head_attention && shape.rank() == 3 && sizes.batch > 1 && sizes.heads > 1) {
+  if (projects(inputs.options.op) && shape.rank() == 3 && sizes.batch > 1 && sizes.heads > 1) {
     std::vector<Index> source;  // slice n·H + h of ours from slice h·N + n
     for (Index n = 0; n < sizes.batch; ++n) {
       for (Index h = 0; h < sizes.heads; ++h) source.push_back(h * sizes.batch + n);
@@ -339,7 +339,6 @@ void add_input_variants(const AttentionInputs& inputs, const std::optional<Stret
   const AttentionOptions resolved = resolved_options(inputs);
   if (resolved.head_dim > 0 && resolved.v_head_dim > 0 && resolved.embed_dim > 0)
     add_scales(resolved, variants);
-  if (is_latent(resolved)) return;
   const AttentionSizes sizes = attention_sizes(inputs);
   add_options(resolved, sizes.queries == sizes.new_keys(), stretched.has_value(), variants);
   add_norms(inputs, variants);

@@ -67,9 +67,8 @@ StageChange with_rows(TensorId stage, TensorId from, Change change) {
 // Returns one change followed by another.
 ProgramVariant joined(const ProgramVariant& first, const ProgramVariant& then);
 
-// The variants possible for these inputs (f64), of multi_head_latent_attention those of its scale, its past,
-// a stretched RoPE and its indexer; after `change` they are still valid inputs, of the same lengths. Likelier
-// ones come first.
+// The variants possible for these inputs (f64); after `change` they are still valid inputs, of the same
+// lengths. Likelier ones come first.
 std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs,
                                              const std::optional<StretchedRope>& stretched = {});
 
@@ -85,6 +84,7 @@ void add_indexer_variants(const AttentionInputs& inputs, ProgramVariants& varian
 void add_past_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_rotary_variants(const AttentionInputs& inputs, const std::optional<StretchedRope>& stretched,
                          ProgramVariants& variants);
+void add_latent_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_rotary_scaling_variants(const AttentionInputs& inputs, const std::optional<StretchedRope>& stretched,
                                  ProgramVariants& variants);
 void add_head_variants(const AttentionInputs& inputs, ProgramVariants& variants);
