@@ -76,8 +76,10 @@ Compared compared_with(ComputedTrace computed, const std::vector<StoredTensor>& 
   const ProgressPart searching(1.0, 1.0, "looking for the cause");
   Progress unseen;
   const ProgressScope parts_of_each(unseen);
-  result.findings =
-      likely_causes({inputs.attention, trace, inputs.grad_output, theirs, options}, result.comparison);
+  VariantSearch search{inputs.attention, trace, inputs.grad_output, theirs, options};
+  if (const AttentionSpec& a = result.computed.scenario.attention; a.rotary_scaling && a.rotary_base)
+    search.stretched = {*a.rotary_scaling, *a.rotary_base};
+  result.findings = likely_causes(search, result.comparison);
   return result;
 }
 

@@ -63,15 +63,18 @@ struct NumberRange {
   double most = std::numeric_limits<double>::infinity();
   bool open = false;  // `least` itself is excluded
   const char* words = "a finite number";
+  bool whole = false;  // integers alone
   bool contains(double value) const {
-    return std::isfinite(value) && (open ? value > least : value >= least) && value <= most;
+    return std::isfinite(value) && (open ? value > least : value >= least) && value <= most &&
+           (!whole || value == std::floor(value));
   }
   std::string text() const { return words; }
 };
 
 inline constexpr IntegerRange positive_integer{1}, zero_or_more{0};
 inline constexpr NumberRange any_number{}, not_negative{0, HUGE_VAL, false, "a finite number ≥ 0"},
-    above_zero{0, HUGE_VAL, true, "a finite number > 0"}, unit_interval{0, 1, false, "a number from 0 to 1"};
+    above_zero{0, HUGE_VAL, true, "a finite number > 0"}, unit_interval{0, 1, false, "a number from 0 to 1"},
+    zero_or_one{0, 1, false, "0 or 1", true};
 
 // The operator and its sizes, which a scenario may leave open, and what it has in another form.
 struct OperatorOptions {
@@ -115,7 +118,8 @@ struct LayerOptions {
   // q_normed and k_normed; null: neither. Not together with appended rows or static_k.
   std::optional<QkNorm> qk_norm;
   NormKind qk_norm_kind = NormKind::rms;
-  double qk_norm_offset = 0.0;  // added to the weights: 1 in Gemma and Qwen3-Next, whose weights start at 0
+  // 0 or 1, added to the weights: 1 in Gemma and Qwen3-Next, whose weights start at 0
+  double qk_norm_offset = 0.0;
   double qk_norm_epsilon = 1e-6;
   // Of multi_head_latent_attention, which needs the first, third and fourth: C, Cq, Dn and R. Null elsewhere.
   std::optional<Index> kv_lora_rank, q_lora_rank, qk_nope_head_dim, qk_rope_head_dim;
@@ -212,10 +216,14 @@ enum OptionTrait : unsigned {
   not_latent = 64,         // that operator has it in no layout
 };
 
+// Without which an option changes no number; whoever writes one all the same is told (overridden_settings.h).
+enum class OptionNeed { nothing, rotary_embedding, qk_norm, qk_norm_weights, alibi };
+
 struct OptionRow {
   const char* key;
   unsigned traits = 0;
   const char* only_reference = nullptr;  // what only that backend computes: "clip q, k and v"
+  OptionNeed needs = OptionNeed::nothing;
 };
 
 // Every option that a scenario and the operator have alike: visit(row, member) or visit(row, member, range)
@@ -225,16 +233,20 @@ void visit_layer_options(Visit&& visit) {
   using O = LayerOptions;
   visit(OptionRow{"add_zero_attn", module_only | not_latent}, &O::add_zero_attn);
   visit(OptionRow{"rotary_base", set_by_layer | read_behind_split}, &O::rotary_base, above_zero);
-  visit(OptionRow{"rotary_pairs", set_by_layer | read_behind_split}, &O::rotary_pairs);
-  visit(OptionRow{"rotary_factor", set_by_layer | read_behind_split}, &O::rotary_factor, above_zero);
+  visit(OptionRow{"rotary_pairs", set_by_layer | read_behind_split, nullptr, OptionNeed::rotary_embedding},
+        &O::rotary_pairs);
+  visit(OptionRow{"rotary_factor", set_by_layer | read_behind_split, nullptr, OptionNeed::rotary_embedding},
+        &O::rotary_factor, above_zero);
   visit(OptionRow{"scale", set_by_layer | read_behind_split}, &O::scale, any_number);
   visit(OptionRow{"softcap", set_by_layer | read_behind_split | not_in_pytorch}, &O::softcap, not_negative);
   visit(OptionRow{"clip_qkv", set_by_layer | module_only | not_in_pytorch | not_latent, "clip q, k and v"},
         &O::clip_qkv, above_zero);
   visit(OptionRow{"qk_norm", set_by_layer | module_only | not_in_pytorch | not_latent}, &O::qk_norm);
-  visit(OptionRow{"qk_norm_kind", set_by_layer | module_only}, &O::qk_norm_kind);
-  visit(OptionRow{"qk_norm_offset", set_by_layer | module_only}, &O::qk_norm_offset, unit_interval);
-  visit(OptionRow{"qk_norm_epsilon", set_by_layer | module_only}, &O::qk_norm_epsilon, not_negative);
+  visit(OptionRow{"qk_norm_kind", set_by_layer | module_only, nullptr, OptionNeed::qk_norm}, &O::qk_norm_kind);
+  visit(OptionRow{"qk_norm_offset", set_by_layer | module_only, nullptr, OptionNeed::qk_norm_weights},
+        &O::qk_norm_offset, zero_or_one);
+  visit(OptionRow{"qk_norm_epsilon", set_by_layer | module_only, nullptr, OptionNeed::qk_norm},
+        &O::qk_norm_epsilon, not_negative);
   constexpr unsigned latent = module_only | latent_only | not_in_pytorch | set_by_layer;
   visit(OptionRow{"kv_lora_rank", latent}, &O::kv_lora_rank, positive_integer);
   visit(OptionRow{"q_lora_rank", latent}, &O::q_lora_rank, positive_integer);
@@ -263,7 +275,7 @@ void visit_position_options(Visit&& visit) {
   visit(OptionRow{"window_left", set_by_layer}, &O::window_left, zero_or_more);
   visit(OptionRow{"window_right", set_by_layer}, &O::window_right, zero_or_more);
   visit(OptionRow{"alibi", set_by_layer}, &O::alibi);
-  visit(OptionRow{"alibi_scale", set_by_layer}, &O::alibi_scale, any_number);
+  visit(OptionRow{"alibi_scale", set_by_layer, nullptr, OptionNeed::alibi}, &O::alibi_scale, any_number);
   visit(OptionRow{"indexer", set_by_layer | not_in_pytorch}, &O::indexer);
 }
 

@@ -288,8 +288,8 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
              "choose multi_head_attention, or leave it out"});
   }
   const auto unknown = [](bool set, const char* name) {
-    require(!set,
-            {name, "scaled_dot_product_attention has no such option", "", "", "choose multi_head_attention"});
+    require(!set, {name, "scaled_dot_product_attention has no such option", "", "",
+                   "choose multi_head_attention, or leave it out"});
   };
   for (const char* option : set_options(o, module_only)) unknown(true, option);
   unknown(!o.head_gain.empty(), "heads.gain");

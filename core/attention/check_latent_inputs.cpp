@@ -47,7 +47,8 @@ void check_latent_options(const AttentionOptions& o, const TraceTensors& tensors
     if (entry.role != TensorRole::intermediate && !latent_reads(entry.id) && !is_past(entry.id))
       refuse_tensor(tensors, entry);
   for (const char* const option : set_options(o, not_latent))
-    refuse({option, "multi_head_latent_attention has no such option", "", "", "choose multi_head_attention"});
+    refuse({option, "multi_head_latent_attention has no such option", "", "",
+            "choose multi_head_attention, or leave it out"});
   for (const auto& [name, size] : {std::pair("kv_lora_rank", o.kv_lora_rank),
                                    {"qk_nope_head_dim", o.qk_nope_head_dim},
                                    {"qk_rope_head_dim", o.qk_rope_head_dim}})

@@ -126,6 +126,10 @@ Rotation scaled_rotation(const RotaryScaling& s, Index rotary_width, double base
   return rotation;
 }
 
+Index rotary_tokens(const AttentionOptions& options, Index queries, Index keys) {
+  return std::max(keys, rotary_first_query(options, queries, keys) + queries);
+}
+
 std::optional<Index> rotary_scaling_limit(const RotaryScaling& s) {
   if (s.kind != Kind::dynamic && s.kind != Kind::longrope) return std::nullopt;
   return static_cast<Index>(*s.original_max_position_embeddings);

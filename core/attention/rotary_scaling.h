@@ -2,8 +2,10 @@
 // rope_parameters in newer files, as transformers' modeling_rope_utils computes it.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/attention/rotary_embedding.h"
@@ -17,6 +19,12 @@ enum class RotaryScalingKind {
   yarn,      // the same with a ramp that is linear in the pair, and longer rows (Peng et al., 2023)
   longrope,  // each frequency divided by a number of its own (Ding et al., 2024)
 };
+// Their names as config.json's rope_type has them.
+inline constexpr std::array<std::string_view, 5> rotary_scaling_names{"linear", "dynamic", "llama3", "yarn",
+                                                                      "longrope"};
+inline std::string_view name_of(RotaryScalingKind kind) {
+  return rotary_scaling_names[static_cast<std::size_t>(kind)];
+}
 
 struct RotaryScaling {
   RotaryScalingKind kind = RotaryScalingKind::linear;
@@ -59,6 +67,9 @@ std::string rotary_scaling_problem(const RotaryScaling& scaling, Index rotary_wi
 // The rotation of R columns by `base`, stretched, where `tokens` positions are computed at once. Its factor
 // is the attention_factor. The scaling must have no problem.
 Rotation scaled_rotation(const RotaryScaling& scaling, Index rotary_width, double base, Index tokens);
+
+// How many positions a pass reaches: that of the last key, or of the last query where it is farther.
+Index rotary_tokens(const AttentionOptions& options, Index queries, Index keys);
 
 // Whether the rotation depends on the number of tokens, and from how many on: above this it is another.
 std::optional<Index> rotary_scaling_limit(const RotaryScaling& scaling);

@@ -133,7 +133,7 @@ PairsOfFirst tried_with(const VariantTrials& trials, std::span<const ProgramVari
     }
     std::map<std::string, std::size_t> wanted;
     for (std::size_t j = 0; j < candidates.size(); ++j) wanted.emplace(candidates[j].text, j);
-    for (const ProgramVariant& second : program_variants(after.inputs())) {
+    for (const ProgramVariant& second : after.variants()) {
       const auto known = wanted.find(second.text);
       if (second.text == first.text || known == wanted.end()) continue;
       if (i < done && known->second < done) continue;
@@ -187,7 +187,7 @@ FoundVariants tried_fits_beside(const VariantTrials& trials, std::span<const Pro
     try {
       const VariantTrials after = trials.after(first);
       std::vector<FittedVariant> fits;
-      for (const FittedVariant& fit : fitted_variants(after.inputs())) {
+      for (const FittedVariant& fit : after.fits()) {
         const auto add = [&](bool turned) {
           fits.push_back(fit);
           fits.back().with = [&first, with = fit.with, turned](const std::vector<double>& numbers) {
@@ -215,7 +215,7 @@ FoundVariants tried_fits_beside(const VariantTrials& trials, std::span<const Pro
 
 // Every two of the numbers that are searched for.
 FoundVariants tried_two_fits(const VariantTrials& trials, std::size_t& tried) {
-  const std::vector<FittedVariant> fits = fitted_variants(trials.inputs());
+  const std::vector<FittedVariant> fits = trials.fits();
   std::vector<FittedVariant> pairs;
   for (std::size_t i = 0; i < fits.size(); ++i)
     for (std::size_t j = i + 1; j < fits.size(); ++j) pairs.push_back(joined(fits[i], fits[j]));
@@ -239,7 +239,7 @@ std::vector<LikelyCause> causes_in_pairs(const VariantSearch& search, const Arra
   if (first->tensor.gradient || !first->refusal.empty() || first->tolerance > widest_tolerance) return {};
   const Index runs = search.pair_work / (least_work + reference_trace_bytes(search.inputs));
   const VariantTrials trials(search, comparison);
-  const std::vector<ProgramVariant> variants = program_variants(trials.inputs());
+  const std::vector<ProgramVariant> variants = trials.variants();
   if (runs < static_cast<Index>(2 * variants.size())) return {};
   const std::vector<ProgramVariant> candidates = candidates_of(trials, variants);
   const auto most = static_cast<std::size_t>(std::sqrt(3.0 * static_cast<double>(runs)));

@@ -202,7 +202,7 @@ FoundVariants tried_pairs_of_variants(const VariantTrials& trials, Candidates& f
     try {
       AttentionInputs changed = trials.inputs();
       if (first.change) first.change(changed);
-      for (const ProgramVariant& second : program_variants(changed)) {
+      for (const ProgramVariant& second : trials.variants_of(changed)) {
         if (second.text != first.text) both.push_back(joined(first, second));
       }
     } catch (const Error&) {
@@ -237,11 +237,11 @@ std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const A
   if (bytes <= pair_bytes_limit) one_thread.emplace(1);
   const VariantTrials trials(search, comparison);
   SearchEffort tried;
-  const std::vector<ProgramVariant> singles = program_variants(trials.inputs());
+  const std::vector<ProgramVariant> singles = trials.variants();
   tried.singles = singles.size();
   Candidates found = tried_all(trials, singles);
   if (found.complete.empty() && first->refusal.empty() && bytes <= pair_bytes_limit) {
-    const std::vector<FittedVariant> fits = fitted_variants(trials.inputs());
+    const std::vector<FittedVariant> fits = trials.fits();
     tried.singles += fits.size();
     found.complete = tried_fits(trials, fits);
     if (found.complete.empty()) found.complete = tried_pairs_of_variants(trials, found, tried);

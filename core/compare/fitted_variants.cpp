@@ -79,6 +79,20 @@ void add_scores(const AttentionInputs& inputs, const AttentionOptions& o, std::v
         {3, 10, 30, 100, 1e3, 1e4, 1e5, 1e6});
 }
 
+// What is added under the root of a norm, of q and k or of the latents.
+void add_norm_epsilon(const AttentionOptions& o, std::vector<FittedVariant>& fits) {
+  if (!o.qk_norm && !is_latent(o)) return;
+  const bool latents = is_latent(o);
+  const auto member = latents ? &AttentionOptions::latent_norm_epsilon : &AttentionOptions::qk_norm_epsilon;
+  const char* const key = latents ? "latent_norm_epsilon" : "qk_norm_epsilon";
+  const char* const norm = latents ? "the norm of the latents" : "QK-norm";
+  fits.push_back({{1e-8, 1e-6, 1e-4, 1e-2, 1}, [=](double number) -> ProgramVariant {
+                    return {fmt::format("the epsilon of {} is {:.9g}", norm, number),
+                            fmt::format("--set attention.{}={:.17g}", key, number),
+                            [=](AttentionInputs& other) { other.options.*member = number; }};
+                  }});
+}
+
 // The largest score of a row, or `least`, and Σ exp(score − maximum).
 std::pair<double, double> maximum_and_sum(std::span<const double> scores, double least) {
   double maximum = least, sum = 0.0;
@@ -183,14 +197,13 @@ void add_outputs(const AttentionInputs& inputs, std::vector<FittedVariant>& fits
 
 }  // namespace
 
-std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs) {
+std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs,
+                                           const std::optional<StretchedRope>& stretched) {
   std::vector<FittedVariant> fits;
   const AttentionOptions o = resolved_options(inputs);
   if (o.head_dim == 0) return fits;
-  if (is_latent(o)) {
-    add_scores(inputs, o, fits);
-    return fits;
-  }
+  add_norm_epsilon(o, fits);
+  if (stretched) add_fitted_stretch(inputs, *stretched, fits);
   add_fitted_masks(inputs, fits);
   add_scores(inputs, o, fits);
   add_weights(fits);

@@ -58,8 +58,8 @@ void add_scales(const AttentionOptions& o, Variants& variants) {
   }
 }
 
-// `square`: there are as many queries as keys, and both alignments are the same.
-void add_options(const AttentionOptions& o, bool square, Variants& variants) {
+// `square`: there are as many queries as keys, and both alignments are the same. `stretched`: RoPE is.
+void add_options(const AttentionOptions& o, bool square, bool stretched, Variants& variants) {
   const auto add = [&](bool applies, std::string text, std::string remedy, auto change) {
     if (!applies) return;
     variants.push_back(
@@ -68,7 +68,8 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
   using Options = AttentionOptions;
   visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
     if constexpr (std::is_same_v<decltype(member), double LayerOptions::*>) {
-      if (std::string_view(row.key).starts_with("qk_norm")) return;
+      if (std::string_view(row.key).starts_with("qk_norm") || (row.traits & latent_only) != 0) return;
+      if (stretched && row.key == std::string_view("rotary_factor")) return;  // the scaling's own
       const double none = LayerOptions{}.*member;
       add(is_set(o, member), fmt::format("there is no {}", row.key),
           fmt::format("--set attention.{}={:g}", row.key, none), [=](Options& p) { p.*member = none; });
@@ -187,7 +188,8 @@ void add_norms(const AttentionInputs& inputs, Variants& variants) {
     if (const auto kind = static_cast<NormKind>(i); kind != o.qk_norm_kind)
       add(fmt::format("QK-norm {}", kind_words[i]), fmt::format("qk_norm_kind={}", kinds[i]),
           [kind](AttentionInputs& theirs) { theirs.options.qk_norm_kind = kind; });
-  for (const double epsilon : {1e-6, 1e-5, 1e-8, 0.0})
+  // Any other is searched for, where a trace is small enough (fitted_variants.cpp).
+  for (const double epsilon : {1e-6, 1e-5, 1e-8, 0.0, 1e-4, 1e-3})
     if (epsilon != o.qk_norm_epsilon)
       add(fmt::format("the epsilon of QK-norm is {:g}", epsilon), fmt::format("qk_norm_epsilon={:g}", epsilon),
           [epsilon](AttentionInputs& theirs) { theirs.options.qk_norm_epsilon = epsilon; });
@@ -198,6 +200,13 @@ void add_norms(const AttentionInputs& inputs, Variants& variants) {
       [offset](AttentionInputs& theirs) { theirs.options.qk_norm_offset = offset; });
   variants.push_back(
       {"QK-norm has no weights: all are 1", "leave q_norm.weight and k_norm.weight out", without_weights});
+  if (!q_weight || !k_weight) return;  // then that is the same
+  for (const auto& [letter, member] :
+       {std::pair("q", &TraceTensors::q_norm_weight), {"k", &TraceTensors::k_norm_weight}})
+    variants.push_back(
+        {fmt::format("QK-norm has no weights for {}: all of {}_norm.weight are 1", letter, letter),
+         fmt::format("leave {}_norm.weight out", letter),
+         [member = member](AttentionInputs& theirs) { theirs.tensors.*member = nullptr; }});
 }
 
 // Their sinks, one a head or none, in place of ours.
@@ -288,8 +297,8 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
       variants.push_back({fmt::format("{} is boolean, not added: 1 {}", name, blocks ? "blocks" : "keeps"),
                           [member, blocks](AttentionInputs& other) {
                             const Tensor& numbers = *(other.tensors.*member);
-                            const bool true_blocks = other.options.op == Op::multi_head_attention ||
-                                                     member == &TraceTensors::key_padding_mask;
+                            const bool true_blocks =
+                                projects(other.options.op) || member == &TraceTensors::key_padding_mask;
                             Tensor read(numbers.shape(), DType::boolean);
                             for (Index i = 0; i < read.size(); ++i)
                               read.set_flat(i, (numbers.flat(i) != 0.0) == (blocks == true_blocks) ? 1.0 : 0.0);
@@ -312,7 +321,7 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
   if (!t.attn_mask) return;
   const Shape shape = t.attn_mask->shape();
   const AttentionSizes sizes = attention_sizes(inputs);
-  if (inputs.options.op == Op::multi_head_attention && shape.rank() == 3 && sizes.batch > 1 && sizes.heads > 1) {
+  if (projects(inputs.options.op) && shape.rank() == 3 && sizes.batch > 1 && sizes.heads > 1) {
     std::vector<Index> source;  // slice n·H + h of ours from slice h·N + n
     for (Index n = 0; n < sizes.batch; ++n) {
       for (Index h = 0; h < sizes.heads; ++h) source.push_back(h * sizes.batch + n);
@@ -325,13 +334,13 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
 
 }  // namespace
 
-void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
+void add_input_variants(const AttentionInputs& inputs, const std::optional<StretchedRope>& stretched,
+                        ProgramVariants& variants) {
   const AttentionOptions resolved = resolved_options(inputs);
   if (resolved.head_dim > 0 && resolved.v_head_dim > 0 && resolved.embed_dim > 0)
     add_scales(resolved, variants);
-  if (is_latent(resolved)) return;
   const AttentionSizes sizes = attention_sizes(inputs);
-  add_options(resolved, sizes.queries == sizes.new_keys(), variants);
+  add_options(resolved, sizes.queries == sizes.new_keys(), stretched.has_value(), variants);
   add_norms(inputs, variants);
   add_sinks(inputs, variants);
   add_relative_bias(inputs, variants);

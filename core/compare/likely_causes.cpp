@@ -219,8 +219,8 @@ Findings likely_causes(const VariantSearch& search, const ArrayComparison& compa
   if (!findings.causes.empty()) return findings;
   if (is_latent(search.ours.options))
     findings.facts.emplace_back(
-        "of multi_head_latent_attention only the scale, a softcap, a past and the indexer are searched for "
-        "causes");
+        "of multi_head_latent_attention, mistakes in its projections and two mistakes at once are not "
+        "searched for");
   add_stray_cells(comparison, findings.facts);
   find_next_tensor(search, comparison, findings);
   return findings;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/attention/rotary_scaling.h"
 #include "core/compare/array_compare.h"
 
 namespace headwise {
@@ -23,6 +24,12 @@ struct LikelyCause {
 // all pairs of known mistakes for the presets and what is smaller.
 inline constexpr Index usual_pair_work = Index{1} << 32;
 
+// What the inputs' rotary_inverse_frequencies and rotary_factor were made from.
+struct StretchedRope {
+  RotaryScaling scaling;
+  double base = 10000.0;
+};
+
 // What the variants (core/compare/program_variants.h) are computed from and with; each is one more run.
 struct VariantSearch {
   const AttentionInputs& inputs;
@@ -31,6 +38,7 @@ struct VariantSearch {
   const std::vector<StoredTensor>& theirs;
   ArrayComparisonOptions options;
   Index pair_work = usual_pair_work;
+  std::optional<StretchedRope> stretched = {};  // if they were
 };
 
 // Above this trace size variants are not run: some hundreds of runs would take too long.

@@ -301,13 +301,14 @@ void add_batch_axis(const AttentionInputs& inputs, ProgramVariants& variants) {
 }  // namespace
 
 void add_output_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
-  if (inputs.options.op != Op::multi_head_attention) return;
+  if (!projects(inputs.options.op)) return;
   add_gates(inputs, variants);
   add_projections(inputs, variants);
   add_sums_of_heads(inputs, variants);
   add_residuals(inputs, variants);
-  add_norms(inputs, variants);
   add_returned_weights(inputs, variants);
+  if (is_latent(inputs.options)) return;
+  add_norms(inputs, variants);
   add_batch_axis(inputs, variants);
 }
 

@@ -80,26 +80,27 @@ FittedVariant joined(const FittedVariant& first, const FittedVariant& then) {
   return both;
 }
 
-std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs) {
+std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs,
+                                             const std::optional<StretchedRope>& stretched) {
   ProgramVariants variants;
-  add_input_variants(inputs, variants);
-  if (is_latent(inputs.options)) {
-    add_past_variants(inputs, variants);
-    add_indexer_variants(inputs, variants);
-    return variants;
-  }
+  add_input_variants(inputs, stretched, variants);
+  const bool latents = is_latent(inputs.options);  // of whose projections and heads only few are known
+  if (latents) add_latent_variants(inputs, variants);
   add_mask_variants(inputs, variants);
   add_mask_value_variants(inputs, variants);
   add_position_mask_variants(inputs, variants);
   add_past_variants(inputs, variants);
   add_indexer_variants(inputs, variants);
-  add_rotary_variants(inputs, variants);
-  add_parameter_variants(inputs, variants);
-  add_head_variants(inputs, variants);
-  add_score_variants(inputs, variants);
+  add_rotary_scaling_variants(inputs, stretched, variants);
+  add_rotary_variants(inputs, stretched, variants);
+  if (!latents) {
+    add_parameter_variants(inputs, variants);
+    add_head_variants(inputs, variants);
+    add_score_variants(inputs, variants);
+  }
   add_softmax_variants(inputs, variants);
   add_output_variants(inputs, variants);
-  add_rounding_variants(inputs, variants);
+  if (!latents) add_rounding_variants(inputs, variants);
   return variants;
 }
 

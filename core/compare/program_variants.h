@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/compare/array_compare.h"
+#include "core/compare/likely_causes.h"
 #include "core/compare/tensor_fill.h"
 
 namespace headwise {
@@ -67,21 +67,26 @@ StageChange with_rows(TensorId stage, TensorId from, Change change) {
 // Returns one change followed by another.
 ProgramVariant joined(const ProgramVariant& first, const ProgramVariant& then);
 
-// The variants possible for these inputs (f64), of multi_head_latent_attention those of its scale and its
-// indexer; after `change` they are still valid inputs, of the same
+// The variants possible for these inputs (f64); after `change` they are still valid inputs, of the same
 // lengths. Likelier ones come first.
-std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs);
+std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs,
+                                             const std::optional<StretchedRope>& stretched = {});
 
 // The families of variants, each in its own file.
 using ProgramVariants = std::vector<ProgramVariant>;
-void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants);
+void add_input_variants(const AttentionInputs& inputs, const std::optional<StretchedRope>& stretched,
+                        ProgramVariants& variants);
 void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_mask_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_position_mask_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_indexer_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_past_variants(const AttentionInputs& inputs, ProgramVariants& variants);
-void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variants);
+void add_rotary_variants(const AttentionInputs& inputs, const std::optional<StretchedRope>& stretched,
+                         ProgramVariants& variants);
+void add_latent_variants(const AttentionInputs& inputs, ProgramVariants& variants);
+void add_rotary_scaling_variants(const AttentionInputs& inputs, const std::optional<StretchedRope>& stretched,
+                                 ProgramVariants& variants);
 void add_head_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_score_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_softmax_variants(const AttentionInputs& inputs, ProgramVariants& variants);
@@ -102,7 +107,10 @@ struct FittedVariant {
   std::size_t numbers() const { return starts.front().size(); }
 };
 // Those with one number come first.
-std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs);
+std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs,
+                                           const std::optional<StretchedRope>& stretched = {});
+void add_fitted_stretch(const AttentionInputs& inputs, const StretchedRope& stretched,
+                        std::vector<FittedVariant>& fits);
 
 // One after the other, with the numbers of both.
 FittedVariant joined(const FittedVariant& first, const FittedVariant& then);

@@ -10,6 +10,7 @@
 
 #include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
+#include "core/attention/latent_attention.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/compare/program_variants.h"
 
@@ -88,6 +89,21 @@ void add_rotations(ProgramVariants& variants, const std::string& text, const Tur
   }
 }
 
+// By how many positions a program may be off. With a past, its new tokens are most often counted from 0.
+std::vector<Index> shifts(Index past) {
+  std::vector<Index> by{1, -1, 2};
+  if (past > 1) by.insert(by.begin(), -past);
+  return by;
+}
+
+std::string shift_text(Index by, Index past) {
+  if (past == 0) return fmt::format("rotary positions are counted from {}, not from 0", by);
+  return fmt::format("{}: rotary positions after the past begin at {}, not at {}",
+                     by == -past ? std::string("the rotary positions of the new tokens ignore the past")
+                                 : fmt::format("the cache position is off by {}", by),
+                     past + by, past);
+}
+
 void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
   const Index pairs = plan.ours.count();
   add_rotations(variants, "the rotation goes the other way: the sign of sin θ is opposite",
@@ -103,16 +119,12 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
                     "halves are rotated",
                     [](Turn& turn, bool) { turn.by_neighbour_angles = true; });
   }
-  for (const double by : {1.0, -1.0, 2.0}) {
-    add_rotations(variants,
-                  plan.past == 0
-                      ? fmt::format("rotary positions are counted from {}, not from 0", by)
-                      : fmt::format("the cache position is off by {}: rotary positions after the past "
-                                    "begin at {}, not at {}",
-                                    by, static_cast<double>(plan.past) + by, plan.past),
-                  [by](Turn& turn, bool) {
-                    turn.position = [own = turn.position, by](Index h, Index t) { return own(h, t) + by; };
-                  });
+  for (const Index by : shifts(plan.past)) {
+    add_rotations(variants, shift_text(by, plan.past), [by](Turn& turn, bool) {
+      turn.position = [own = turn.position, by](Index h, Index t) {
+        return own(h, t) + static_cast<double>(by);
+      };
+    });
   }
   if (plan.ours.factor != 1.0)
     add_rotations(
@@ -265,10 +277,38 @@ void add_before_split(const AttentionInputs& inputs, const AttentionOptions& o, 
         joined(Id::k_rotary, Id::k, rotary_first_key(o))}});
 }
 
+// Latents have a past of keys that are rotated already, and one key for all heads.
+void add_latent_shifts(const AttentionInputs& inputs, const AttentionOptions& o, ProgramVariants& variants) {
+  if (!has_rotary_embedding(o)) return;
+  const AttentionSizes sizes = attention_sizes(inputs);
+  if (sizes.past == 0) return;
+  for (const Index by : shifts(sizes.past)) {
+    const StageChange queries{Id::q_rotary, [by](const Trace& so_far) {
+                                const AttentionOptions& p = so_far.options;
+                                const AttentionSizes s = attention_sizes(p, so_far.tensors);
+                                return rotary_embedding(required(so_far, Id::q_heads), rotation_of(p),
+                                                        rotary_first_query(p, s.queries, s.keys) + by);
+                              }};
+    const StageChange keys{Id::k_rot, [by](const Trace& so_far) {
+                             const AttentionOptions& p = so_far.options;
+                             const Tensor columns =
+                                 columns_of(required(so_far, Id::kv_a), p.kv_lora_rank.value_or(0),
+                                            required(so_far, Id::k_rot).shape());
+                             return rotary_embedding(columns, rotation_of_keys(p), rotary_first_key(p) + by);
+                           }};
+    const std::string text = shift_text(by, sizes.past);
+    variants.push_back({text, {keys, queries}});
+    variants.push_back({text + ", in q alone", {queries}});
+    variants.push_back({text + ", in k alone", {keys}});
+  }
+}
+
 }  // namespace
 
-void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
+void add_rotary_variants(const AttentionInputs& inputs, const std::optional<StretchedRope>& stretched,
+                         ProgramVariants& variants) {
   const AttentionOptions o = resolved_options(inputs);
+  if (is_latent(o)) return add_latent_shifts(inputs, o, variants);
   const TraceTensors& t = inputs.tensors;
   const auto with_base = [](std::optional<double> base) {
     return [base](AttentionInputs& other) {
@@ -292,6 +332,7 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
   if (o.head_dim == 0 || o.head_dim % 2 != 0 || o.add_zero_attn || t.bias_k || t.static_k) return;
   for (const double base : {1e4, 5e5, 1e6, 1e5, 1e3, 100.0}) {
     if (o.rotary_base == base && o.rotary_factor == 1.0) continue;
+    if (stretched && stretched->base == base) continue;  // named for what it is: no scaling
     std::string no_list =
         o.rotary_inverse_frequencies.empty()
             ? ""

@@ -234,7 +234,8 @@ VariantTrials::Beginning VariantTrials::beginning(const ProgramVariant& variant)
   AttentionInputs changed = inputs_;
   variant.change(changed);
   if (!same_heads(inputs_, changed)) return {*reference_forward(changed, &ours_), variant.stages};
-  Beginning begun{{}, {recomputed(Id::q_heads), recomputed(Id::k_heads)}};
+  const Id of_keys = is_latent(changed.options) ? Id::kv_a : Id::k_heads;  // what keys are rotated from
+  Beginning begun{{}, {recomputed(Id::q_heads), recomputed(of_keys)}};
   if (rotation_of(changed.options) == rotation_of(inputs_.options)) begun.stages = {recomputed(Id::scores)};
   begun.stages.insert(begun.stages.end(), variant.stages.begin(), variant.stages.end());
   begun.trace.options = resolved_options(changed);

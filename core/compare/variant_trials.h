@@ -40,8 +40,14 @@ class VariantTrials {
 
   const AttentionInputs& inputs() const { return inputs_; }  // in f64
   const Trace& ours() const { return ours_; }                // computed from them
-  std::size_t arrays() const { return arrays_.size(); }      // number of computed ones, including gradients
-  std::size_t first() const { return first_; }               // the index of the first that differs
+  // Those of the inputs, or of inputs that a variant has changed.
+  std::vector<ProgramVariant> variants() const { return variants_of(inputs_); }
+  std::vector<FittedVariant> fits() const { return fitted_variants(inputs_, search_.stretched); }
+  std::vector<ProgramVariant> variants_of(const AttentionInputs& inputs) const {
+    return program_variants(inputs, search_.stretched);
+  }
+  std::size_t arrays() const { return arrays_.size(); }  // number of computed ones, including gradients
+  std::size_t first() const { return first_; }           // the index of the first that differs
 
   // Nothing agrees if the variant is not valid for these inputs.
   // `base`, if given, is base_of(variant), or one with stages changed already that come before those of the

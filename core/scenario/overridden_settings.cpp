@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/tensor_names.h"
 #include "core/files/json_text.h"
 #include "core/scenario/given_arrays.h"
@@ -137,9 +138,37 @@ Override by_other_source(const Settled& s, const char* wanted) {
   return by_choice("parameters.source", s.parameters(), fmt::format("set parameters.source={}", wanted));
 }
 
-Override without_qk_norm(const Settled& s) {
-  return unless(s.options().qk_norm.has_value(),
-                {"attention.qk_norm", "attention.qk_norm is null", "set attention.qk_norm=per_head"});
+// Another value than the default is refused; the default has no effect either.
+Override without_latents(const Settled& s, unsigned traits) {
+  return unless(
+      (traits & latent_only) == 0 || is_latent(s.scenario.op),
+      {"op", fmt::format("op is {}, which has no such setting", choice_name(s.scenario.op)), "leave it out"});
+}
+
+// What an option needs and does not find.
+Override without(const Settled& s, OptionNeed need) {
+  const AttentionOptions& o = s.options();
+  const TraceTensors& t = s.inputs.attention.tensors;
+  switch (need) {
+    case OptionNeed::nothing:
+      break;
+    case OptionNeed::rotary_embedding:
+      return unless(has_rotary_embedding(o),
+                    {"attention.rotary_base", "attention.rotary_base is null: nothing is rotated",
+                     "set attention.rotary_base=10000, or leave it out"});
+    case OptionNeed::qk_norm:
+      return unless(o.qk_norm.has_value(),
+                    {"attention.qk_norm", "attention.qk_norm is null",
+                     is_latent(o) || !s.is_module() ? "leave it out" : "set attention.qk_norm=per_head"});
+    case OptionNeed::qk_norm_weights:
+      return first_of({without(s, OptionNeed::qk_norm),
+                       unless(t.q_norm_weight || t.k_norm_weight,
+                              {"q_norm.weight", "neither q_norm.weight nor k_norm.weight is given",
+                               "give one of them, or leave it out"})});
+    case OptionNeed::alibi:
+      return unless(o.alibi, {"mask.alibi", "mask.alibi is false", "set mask.alibi=true"});
+  }
+  return {};
 }
 
 // Whether the masks that scores can be blocked by are all absent.
@@ -173,7 +202,8 @@ Override by_length(const Settled& s, bool of_query) {
 }
 
 // A row: the key, and what overrides it. Keys that only have nothing to do, and change no number when
-// something else is set, are not here (attention.dropout_seed without dropout).
+// something else is set, are not here (attention.dropout_seed without dropout). Options that need another one
+// say so where they are declared (OptionNeed).
 struct OverrideRow {
   std::string_view path;
   Override (*find)(const Settled& settled);
@@ -314,15 +344,8 @@ constexpr auto rows = std::to_array<OverrideRow>({
        return unless(placed,
                      {"mask.is_causal", "no mask and no positions depend on it", "set mask.is_causal=true"});
      }},
-    {"attention.qk_norm_kind", without_qk_norm},
-    {"attention.qk_norm_offset", without_qk_norm},
-    {"attention.qk_norm_epsilon", without_qk_norm},
     {"attention.sink", [](const Settled& s) { return by_array(s, "sinks", "parameters.file"); }},
     {"mask.valid_lens", [](const Settled& s) { return by_array(s, "valid_lens", "mask.file"); }},
-    {"mask.alibi_scale",
-     [](const Settled& s) {
-       return unless(s.options().alibi, {"mask.alibi", "mask.alibi is false", "set mask.alibi=true"});
-     }},
     {"mask.value", without_mask},
     {"mask.fully_masked_rows", without_mask},
 });
@@ -406,20 +429,29 @@ std::vector<std::string> overridden_settings(const Scenario& scenario, const Sce
                         t.key->shape().size(module ? 1 : 2),
                         module && t.key == t.query};
   std::vector<std::string> notes;
-  for (const OverrideRow& row : rows) {
-    const std::string path(row.path);
+  const auto add = [&](const std::string& path, auto&& find) {
     const bool on_command_line = written.settings.contains(path);
-    if (!on_command_line && !written.file.contains(path)) continue;
-    const Override found = row.find(settled);
+    if (!on_command_line && !written.file.contains(path)) return;
+    const Override found = find(settled);
     const bool knowingly = found.by == input_option || written.settings.contains(found.by);
-    if (found.by.empty() || (knowingly && !on_command_line)) continue;
+    if (found.by.empty() || (knowingly && !on_command_line)) return;
     const Json value = value_of(complete_json(scenario), path);
     // In a file a key may be written out although it changes nothing.
     const bool is_default = value == value_of(complete_json(Scenario()), path);
-    if (value.is_null() || (is_default && !on_command_line && !is_length(path))) continue;
+    if (value.is_null() || (is_default && !on_command_line && !is_length(path))) return;
     notes.push_back(fmt::format("{} = {} is not used, because {}: {}", path, one_line(json_text(value), 60),
                                 found.why, found.remedy.empty() ? "leave one of the two out" : found.remedy));
-  }
+  };
+  for (const OverrideRow& row : rows) add(std::string(row.path), row.find);
+  const auto of_section = [&](const std::string& section) {
+    return [&add, section](const OptionRow& row, auto, const auto&...) {
+      add(key_path(section, row.key), [&row](const Settled& s) {
+        return first_of({without_latents(s, row.traits), without(s, row.needs)});
+      });
+    };
+  };
+  visit_layer_options(of_section("attention"));
+  visit_position_options(of_section("mask"));
   return notes;
 }
 

@@ -52,9 +52,8 @@ void plan_rotary_scaling(ScenarioPlan& plan, const Scenario& scenario, Contradic
   const std::string problem = rotary_scaling_problem(*a.rotary_scaling, width);
   wrong.check(problem.empty(), "attention.rotary_scaling " + problem);
   if (!problem.empty()) return;
-  const Index end_of_queries = rotary_first_query(o, plan.query_length, plan.masked_keys) + plan.query_length;
-  const Rotation rotation =
-      scaled_rotation(*a.rotary_scaling, width, *a.rotary_base, std::max(plan.masked_keys, end_of_queries));
+  const Index tokens = rotary_tokens(o, plan.query_length, plan.masked_keys);
+  const Rotation rotation = scaled_rotation(*a.rotary_scaling, width, *a.rotary_base, tokens);
   o.rotary_base.reset();
   o.rotary_inverse_frequencies = rotation.inverse_frequencies;
   o.rotary_factor *= rotation.factor;

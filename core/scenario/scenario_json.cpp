@@ -92,18 +92,32 @@ CellEdit read_edit(const JsonValue& value) {
   return edit;
 }
 
-// As in a model's config.json: {"rope_type": "yarn", "factor": 4, …}.
-void read_object(const JsonValue& value, RotaryScaling& scaling) {
-  constexpr const char* types = "linear, dynamic, llama3, yarn or longrope";
+// As in a model's config.json: {"rope_type": "yarn", "factor": 4, "rope_theta": 10000, …}. Its base is
+// rotary_base, which may be written in one place or in both.
+void read_rotary_object(const JsonValue& value, AttentionSpec& a) {
+  constexpr const char* types = "linear, dynamic, llama3, yarn, longrope or default";
   value.object("an object as config.json's rope_scaling");
-  const std::optional<RotaryScalingKind> kind = rotary_scaling_kind(rotary_scaling_type(value));
-  if (!kind)
+  const std::string type = rotary_scaling_type(value);
+  const std::optional<RotaryScalingKind> kind = rotary_scaling_kind(type);
+  if (!kind && !scales_nothing(type))
     (value.has("type") && !value.has("rope_type") ? value["type"] : value["rope_type"])
         .refuse("there is no such scaling", types);
-  std::vector<std::string> keys = rotary_scaling_keys(kind);
-  keys.insert(keys.end(), {"rope_type", "type"});
+  std::vector<std::string> keys = kind ? rotary_scaling_keys(kind) : std::vector<std::string>();
+  std::ranges::copy(rotary_object_keys(), std::back_inserter(keys));
   value.only(keys, join(keys, ", "));
-  scaling = read_rotary_scaling(value, *kind);
+  if (const std::optional<double> base = written_rotary_base(value)) {
+    if (a.rotary_base && *a.rotary_base != *base)
+      value.refuse_got("its rope_theta is not attention.rotary_base",
+                       fmt::format("{:g} beside {:g}", *base, *a.rotary_base), "one base",
+                       "leave one of the two out");
+    a.rotary_base = base;
+  }
+  if (const double share = written_rotary_share(value).value_or(1.0); share != 1.0)
+    value.refuse_got(
+        "its partial_rotary_factor rotates a part of each head's columns, and rotary_scaling all",
+        fmt::format("{:g}", share), "1",
+        "write the frequencies of the rotated pairs in attention.rotary_inverse_frequencies");
+  if (kind) a.rotary_scaling = read_rotary_scaling(value, *kind);
 }
 
 // {"buckets": 32, "max_distance": 128, "bidirectional": true}: T5's, where a key is left out.
@@ -179,6 +193,7 @@ void check_version(const JsonValue& root) {
 struct Reader {
   const JsonValue root;
   std::set<std::string> written;
+  std::optional<JsonValue> rotary_object = {};  // attention.rotary_scaling, which may have the base
 
   // The key's value; nullopt if the file omits it.
   std::optional<JsonValue> find(const std::string& section, const char* key) {
@@ -256,6 +271,12 @@ struct Reader {
     if (member.empty()) value->refuse("there is no number in the list", "null, a number, or one per head");
   }
 
+  void field(const char* section, const char* key, std::optional<RotaryScaling>& member) {
+    member.reset();
+    if (const auto value = find(section, key); value && !value->json().is_null())
+      rotary_object.emplace(*value);
+  }
+
   // null, or an object
   template <class T>
   requires requires(const JsonValue& value, T& object) { read_object(value, object); }
@@ -290,6 +311,10 @@ Scenario scenario_from_json(std::string_view json, const std::string& where) {
   Scenario scenario;
   Reader reader{root, {}};
   visit_scenario(scenario, reader);
+  if (reader.rotary_object) {
+    read_rotary_object(*reader.rotary_object, scenario.attention);
+    if (scenario.attention.rotary_base) reader.written.insert("attention.rotary_base");
+  }
   scenario.origin.written = std::move(reader.written);
   return scenario;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/attention/latent_attention.h"
 #include "core/attention/relative_bias.h"
 #include "core/attention/score_path.h"
 #include "core/attention/tensor_names.h"
@@ -97,16 +98,27 @@ void check_multi_head_attention(const ScenarioPlan& plan, const Scenario& scenar
 void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArrays& given,
                                         Contradictions& wrong) {
   const AttentionSpec& a = scenario.attention;
-  const auto absent = [&](bool set, const char* option) {
-    wrong.check(!set, fmt::format("scaled_dot_product_attention has no {}", option));
+  const auto absent = [&](bool set, const std::string& key, Op having = Op::multi_head_attention) {
+    wrong.check(!set, fmt::format("scaled_dot_product_attention has no {}: set op to {}, or leave it out",
+                                  key, choice_name(having)));
   };
   absent(a.add_bias_kv, "add_bias_kv");
-  for (const char* option : set_options(a, module_only)) absent(true, option);
+  for_options_with<AttentionSpec>(module_only, [&](const OptionRow& row, auto member) {
+    const bool of_latents = (row.traits & latent_only) != 0;
+    absent(is_set(a, member), row.key, of_latents ? Op::multi_head_latent_attention : Op::multi_head_attention);
+  });
   absent(scenario.head_gain.has_value(), "heads.gain");
   for (const std::string_view name : parameter_array_names())
     if (const auto tensor = find_tensor_name(name);
         !(tensor && is_of_both_operators(tensor->id)) && given.contains(std::string(name)))
-      wrong.add(fmt::format("scaled_dot_product_attention has no parameters, but {} is given", name), true);
+      wrong.add(
+          fmt::format("scaled_dot_product_attention has no parameters, but {} is given: set op to {}, or "
+                      "leave it out",
+                      name,
+                      choice_name(is_latent_parameter(tensor ? tensor->id : TensorId::query)
+                                      ? Op::multi_head_latent_attention
+                                      : Op::multi_head_attention)),
+          true);
 }
 
 // A preset makes an attn_mask, or adds to the one that is given.

@@ -17,17 +17,9 @@
 namespace headwise {
 namespace {
 
-constexpr double most_factor = 1e15;  // of a base or a factor: far from overflow
 
 constexpr JsonFormat rotary_format{.dialect = JsonDialect::python,
                                    .problem = "this is not a valid number for rotary positions"};
-
-// The first of the keys that is present, above 0.
-std::optional<double> number_under(const JsonValue& object, std::initializer_list<const char*> keys) {
-  for (const char* key : keys)
-    if (object.has(key)) return object.number(key, 0.0, most_factor);
-  return std::nullopt;
-}
 
 std::string text_under(const JsonValue& object, const char* key) {
   const Json& value = object.at(key);
@@ -37,8 +29,7 @@ std::string text_under(const JsonValue& object, const char* key) {
 // The length of training is the config's own where it has one, else the longest text.
 void read_scaling(const JsonValue& scaling, const JsonValue& config, ModelRotary& rotary) {
   const std::string type = rotary_scaling_type(scaling);
-  // The mrope of earlier files scales nothing: its sections are reported elsewhere.
-  if (type.empty() || type == "default" || type == "mrope") return;
+  if (type.empty() || scales_nothing(type)) return;  // sections of mrope are reported elsewhere
   const std::optional<RotaryScalingKind> kind = rotary_scaling_kind(type);
   if (!kind) {
     rotary.unsupported = "rope_scaling " + one_line(type, 40);
@@ -67,9 +58,9 @@ void read_scaling(const JsonValue& scaling, const JsonValue& config, ModelRotary
 // width: in a text these are the same number, so types that read it can ignore it.
 void refuse_other_keys(const Json& part, bool reads_sections, ModelRotary& rotary) {
   std::vector<std::string> known = rotary_scaling_keys();
-  known.insert(known.end(), {"rope_type", "type", "rope_theta", "partial_rotary_factor",
-                             "max_position_embeddings", "rotary_emb_base", "rotary_pct",
-                             "llama_4_scaling_beta"});  // of queries: each layer tells of it
+  std::ranges::copy(rotary_object_keys(), std::back_inserter(known));
+  // The second is of queries: each layer tells of it.
+  known.insert(known.end(), {"max_position_embeddings", "llama_4_scaling_beta"});
   for (const auto& [key, value] : part.items())
     if (!value.is_null() && rotary.unsupported.empty() && std::ranges::find(known, key) == known.end() &&
         !(reads_sections && key == "mrope_section"))
@@ -216,15 +207,14 @@ ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& pat
   }
   const JsonValue scaling = config["rope_scaling"];
   // Keys among the rotary settings take precedence over those next to them, as in transformers.
-  const auto number = [&](std::initializer_list<const char*> keys, double otherwise) {
+  const auto number = [&](auto written, double otherwise) {
     for (const JsonValue* part : std::initializer_list<const JsonValue*>{&parameters, &scaling, &config})
-      if (const auto written = number_under(*part, keys)) return *written;
+      if (const std::optional<double> found = written(*part)) return *found;
     return otherwise;
   };
   const ModelType* const type = find_model_type(text_under(config, "model_type"));
   rotary.backwards = type && type->rotates_backwards;
-  rotary.base =
-      number({"rope_theta", "rotary_emb_base", "global_rope_theta"}, type ? type->usual_base : rotary.base);
+  rotary.base = number(written_rotary_base, type ? type->usual_base : rotary.base);
   // In files without rope_parameters. A local_rope_theta of null is the global one, and Gemma 3 scales only
   // layers without a window.
   if (type && (type->reads & reads::base_by_kind) != 0 && layer_type == "sliding_attention" && parts.is_null()) {
@@ -233,7 +223,7 @@ ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& pat
       rotary.base = written.value_or(type->usual_local_base);
     if ((type->reads & reads::window_pattern) != 0) return rotary;
   }
-  rotary.share = number({"partial_rotary_factor", "rotary_pct"}, type ? type->usual_share : rotary.share);
+  rotary.share = number(written_rotary_share, type ? type->usual_share : rotary.share);
   if (rotary.share > 1.0)
     config["partial_rotary_factor"].refuse_got("this is not a share of a head's columns",
                                                fmt::format("{}", rotary.share), "a number above 0, at most 1");

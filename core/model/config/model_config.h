@@ -21,7 +21,7 @@ struct ModelRotary {
   RotaryPairs pairs = RotaryPairs::halves;
   bool backwards = false;                // by the angles times −1
   std::optional<RotaryScaling> scaling;  // rope_scaling
-  // A rope_scaling or a model with a different rotation, in a few words: "rope_scaling su"; empty if
+  // A rope_scaling or a model with a different rotation, in a few words: "rope_scaling xpos"; empty if
   // everything is understood.
   std::string unsupported;
 };

@@ -1,17 +1,18 @@
 #include "core/model/config/rotary_scaling_json.h"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 5> kind_names{"linear", "dynamic", "llama3", "yarn", "longrope"};
 // Far from overflow. mscale may be 0, which is as good as absent.
-constexpr NumberRange factors{0.0, 1e15, true, "a number above 0, at most 1e15"},
-    lengths{0.0, 1e15, false, "a number from 0 to 1e15"};
+constexpr double most_factor = 1e15;
+constexpr NumberRange factors{0.0, most_factor, true, "a number above 0, at most 1e15"},
+    lengths{0.0, most_factor, false, "a number from 0 to 1e15"};
 constexpr std::size_t most_pairs = 1U << 16;
+constexpr std::initializer_list<const char*> base_keys{"rope_theta", "rotary_emb_base", "global_rope_theta"},
+    share_keys{"partial_rotary_factor", "rotary_pct"};
 
 const NumberRange& range_of(std::string_view key) {
   return key.starts_with("mscale") ? lengths : factors;
@@ -37,16 +38,42 @@ void read_member(const JsonValue& value, std::string_view key, Number& member) {
 
 }  // namespace
 
+std::optional<double> number_under(const JsonValue& object, std::initializer_list<const char*> keys) {
+  for (const char* key : keys)
+    if (object.has(key)) return object.number(key, 0.0, most_factor);
+  return std::nullopt;
+}
+
 std::string rotary_scaling_type(const JsonValue& object) {
-  for (const char* key : {"rope_type", "type"})
-    if (object.at(key).is_string()) return object.at(key).get<std::string>();
+  for (const char* key : {"rope_type", "type"}) {
+    if (!object.at(key).is_string()) continue;
+    const auto type = object.at(key).get<std::string>();
+    return type == "su" ? "longrope" : type;
+  }
   return "";
 }
 
-std::optional<RotaryScalingKind> rotary_scaling_kind(const std::string& type) {
-  const auto* const found = std::ranges::find(kind_names, type);
-  if (found == kind_names.end()) return std::nullopt;
-  return static_cast<RotaryScalingKind>(found - kind_names.begin());
+bool scales_nothing(std::string_view type) {
+  return type == "default" || type == "mrope";
+}
+
+std::optional<RotaryScalingKind> rotary_scaling_kind(std::string_view type) {
+  const auto* const found = std::ranges::find(rotary_scaling_names, type);
+  if (found == rotary_scaling_names.end()) return std::nullopt;
+  return static_cast<RotaryScalingKind>(found - rotary_scaling_names.begin());
+}
+
+std::optional<double> written_rotary_base(const JsonValue& object) {
+  return number_under(object, base_keys);
+}
+std::optional<double> written_rotary_share(const JsonValue& object) {
+  return number_under(object, share_keys);
+}
+
+std::vector<std::string> rotary_object_keys() {
+  std::vector<std::string> keys{"rope_type", "type"};
+  for (const auto& written : {base_keys, share_keys}) keys.insert(keys.end(), written.begin(), written.end());
+  return keys;
 }
 
 std::vector<std::string> rotary_scaling_keys(std::optional<RotaryScalingKind> kind) {
@@ -68,7 +95,7 @@ RotaryScaling read_rotary_scaling(const JsonValue& object, RotaryScalingKind kin
 }
 
 nlohmann::ordered_json rotary_scaling_json(const RotaryScaling& scaling) {
-  nlohmann::ordered_json json{{"rope_type", kind_names[static_cast<std::size_t>(scaling.kind)]}};
+  nlohmann::ordered_json json{{"rope_type", name_of(scaling.kind)}};
   visit_rotary_scaling(scaling, [&]<class T>(const char* key, const T& member, unsigned kinds) {
     if (!is_read_by(kinds, scaling.kind)) return;
     if constexpr (std::is_same_v<T, std::optional<double>>) {

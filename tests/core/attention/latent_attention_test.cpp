@@ -188,8 +188,15 @@ TEST_CASE("latent attention refuses what it does not have, and others refuse wha
   CHECK(refusal_of("{\"op\": \"multi_head_latent_attention\"}").find("kv_lora_rank") != std::string::npos);
   CHECK(refusal_of("{\"attention\": {\"kv_lora_rank\": 4}}").find("multi_head_attention has no kv_lora_rank") !=
         std::string::npos);
-  CHECK(refusal_of("{\"op\": \"scaled_dot_product_attention\", \"attention\": {\"layout\": \"absorbed\"}}")
-            .find("has no layout") != std::string::npos);
+  const auto refused_by_sdpa = [](const std::string& attention) {
+    return refusal_of("{\"op\": \"scaled_dot_product_attention\", \"attention\": {" + attention + "}}");
+  };
+  CHECK(refused_by_sdpa("\"layout\": \"absorbed\"")
+            .find("has no layout: set op to multi_head_latent_attention, or leave it out") != std::string::npos);
+  for (const char* const option : {"\"qk_norm\": \"whole\"", "\"residual\": true", "\"add_bias_kv\": true"})
+    CHECK_MESSAGE(
+        refused_by_sdpa(option).find("set op to multi_head_attention, or leave it out") != std::string::npos,
+        refused_by_sdpa(option));
 }
 
 TEST_CASE("parameters of latent attention are checked by shape, and those of others are refused") {

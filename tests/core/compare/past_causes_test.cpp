@@ -21,6 +21,29 @@ AttentionInputs inputs_with_past() {
   return inputs;
 }
 
+// Rows of a cache, each turned by so many positions: the same as new positions that are so many less.
+TensorPtr turned_by(const Tensor& past, const Rotation& rotation, Index positions) {
+  Tensor moved = past;
+  const Index width = past.shape().size(3);
+  for (Index row = 0; row < moved.size() / width; ++row) {
+    Tensor one(Shape{{"T", 1}, {"D", width}}, DType::f64);
+    for (Index d = 0; d < width; ++d) one.set_flat(d, moved.flat(width * row + d));
+    const Tensor turned = rotary_embedding(one, rotation, positions);
+    for (Index d = 0; d < width; ++d) moved.set_flat(width * row + d, turned.flat(d));
+  }
+  return std::make_shared<const Tensor>(std::move(moved));
+}
+
+AttentionInputs latents_with_past(LatentLayout layout) {
+  AttentionOptions o = latent_options(layout);
+  o.is_causal = true;
+  o.rotary_base = 10.0;
+  AttentionInputs inputs = latent_inputs(o, {2, 5, 5});
+  inputs.tensors.past_compressed_kv = random_tensor({{"N", 2}, {"P", 2}, {"C", 5}}, "past_compressed_kv");
+  inputs.tensors.past_k_rot = random_tensor({{"N", 2}, {"1", 1}, {"P", 2}, {"R", 2}}, "past_k_rot");
+  return inputs;
+}
+
 }  // namespace
 
 TEST_CASE("cached keys that are rotated twice, and positions that miss the past, are told") {
@@ -42,12 +65,7 @@ TEST_CASE("cached keys that are rotated twice, and positions that miss the past,
 
 TEST_CASE("cached latents that are normalised twice, and cached keys that are rotated twice, are told") {
   for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
-    AttentionOptions o = latent_options(layout);
-    o.is_causal = true;
-    o.rotary_base = 10.0;
-    AttentionInputs inputs = latent_inputs(o, {2, 5, 5});
-    inputs.tensors.past_compressed_kv = random_tensor({{"N", 2}, {"P", 2}, {"C", 5}}, "past_compressed_kv");
-    inputs.tensors.past_k_rot = random_tensor({{"N", 2}, {"1", 1}, {"P", 2}, {"R", 2}}, "past_k_rot");
+    const AttentionInputs inputs = latents_with_past(layout);
     AttentionInputs changed = inputs;
     changed.tensors.past_k_rot = std::make_shared<const Tensor>(
         rotary_embedding(*inputs.tensors.past_k_rot, rotation_of_keys(inputs.options)));
@@ -57,7 +75,7 @@ TEST_CASE("cached latents that are normalised twice, and cached keys that are ro
     for (Index row = 0; row < twice.size() / 5; ++row) {
       double squares = 0.0;
       for (Index c = 0; c < 5; ++c) squares += std::pow(twice.flat(5 * row + c), 2);
-      const double length = std::sqrt(squares / 5.0 + o.latent_norm_epsilon);
+      const double length = std::sqrt(squares / 5.0 + inputs.options.latent_norm_epsilon);
       for (Index c = 0; c < 5; ++c)
         twice.set_flat(5 * row + c,
                        twice.flat(5 * row + c) / length * inputs.tensors.kv_a_norm_weight->flat(c));
@@ -85,19 +103,24 @@ TEST_CASE("cached keys whose columns are in the order of halves are told where p
   CHECK_CONTAINS(causes_when(inputs, changed), "in the order of halves, as transformers caches them");
 }
 
+TEST_CASE("rotary positions of new tokens that begin at 0 behind a past are told, of latents too") {
+  const char* const named = "ignore the past: rotary positions after the past begin at 0, not at 2; then";
+  const AttentionInputs inputs = inputs_with_past();
+  AttentionInputs changed = inputs;
+  changed.tensors.past_key = turned_by(*inputs.tensors.past_key, rotation_of(inputs.options), 2);
+  CHECK_CONTAINS(causes_when(inputs, changed), named);
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
+    const AttentionInputs latents = latents_with_past(layout);
+    changed = latents;
+    changed.tensors.past_k_rot = turned_by(*latents.tensors.past_k_rot, rotation_of_keys(latents.options), 2);
+    CHECK_CONTAINS(causes_when(latents, changed), named);
+  }
+}
+
 TEST_CASE("a cache position that is off by one is told, in the masks and in the rotary positions") {
   AttentionInputs inputs = inputs_with_past();
   AttentionInputs changed = inputs;
-  // Keys of the past one place further back: the same as new positions one further on.
-  const Rotation back = rotation_of(inputs.options);
-  Tensor moved = *inputs.tensors.past_key;
-  for (Index row = 0; row < moved.size() / 4; ++row) {
-    Tensor one(Shape{{"T", 1}, {"D", 4}}, DType::f64);
-    for (Index d = 0; d < 4; ++d) one.set_flat(d, moved.flat(4 * row + d));
-    const Tensor turned = rotary_embedding(one, back, -1);
-    for (Index d = 0; d < 4; ++d) moved.set_flat(4 * row + d, turned.flat(d));
-  }
-  changed.tensors.past_key = std::make_shared<const Tensor>(std::move(moved));
+  changed.tensors.past_key = turned_by(*inputs.tensors.past_key, rotation_of(inputs.options), -1);
   CHECK_CONTAINS(causes_when(inputs, changed), "rotary positions after the past begin at 3, not at 2");
 
   inputs.options.rotary_base.reset();

@@ -46,6 +46,8 @@ const std::vector<Malformed> malformed{
     {"{\"attention\": {\"scale\": -Infinity}}", {"line 1"}},
     {"{\"attention\": {\"scale\": 1e400}}", {"out of range", "1e400"}},
     {"{\"attention\": {\"scale\": -1e400}}", {"out of range"}},
+    {"{\"attention\": {\"qk_norm_offset\": 0.5}}", {"attention.qk_norm_offset", "0.5", "0 or 1"}},
+    {"{\"attention\": {\"qk_norm_offset\": 2}}", {"out of range", "0 or 1"}},
     // Not a scenario
     {"[]", {"a scenario is a JSON object", "a list of 0"}},
     {"null", {"a scenario is a JSON object", "null"}},

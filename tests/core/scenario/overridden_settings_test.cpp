@@ -106,6 +106,12 @@ TEST_CASE("each key that another overrides is told with that one") {
          "attention.need_weights is false"},
         {of_numbers, "mask.causal_alignment=bottom_right", "set mask.is_causal=true"},
         {of_numbers, "mask.alibi_scale=2", "set mask.alibi=true"},
+        {of_numbers, "attention.rotary_pairs=neighbours", "attention.rotary_base is null"},
+        {of_numbers, "attention.rotary_factor=1.5", "set attention.rotary_base=10000"},
+        {of_numbers, "attention.qk_norm_kind=l2", "set attention.qk_norm=per_head"},
+        {of_numbers, "attention.qk_norm_offset=1", "set attention.qk_norm=per_head"},
+        {R"({"attention":{"qk_norm":"per_head"}})", "attention.qk_norm_offset=1", "q_norm.weight"},
+        {of_numbers, "attention.latent_norm_epsilon=1e-6", "op is multi_head_attention"},
         {of_numbers, "mask.value=-1e9", "there is no mask"},
         {R"({"mask":{"preset":"causal"}})", "mask.is_causal=false", "mask.preset is causal"},
         {of_sdpa, "attention.bias=false", "op is scaled_dot_product_attention"},
@@ -116,6 +122,19 @@ TEST_CASE("each key that another overrides is told with that one") {
     const std::string setting = one.setting;
     check_overridden(overridden_in(one.json, {setting}), setting.substr(0, setting.find('=')), one.by);
   }
+}
+
+TEST_CASE("an option that has what it needs is not told of") {
+  const char* const turned =
+      R"({"attention":{"embed_dim":16,"num_heads":2,"rotary_base":100,"qk_norm":"per_head"}})";
+  CHECK(overridden_in(turned, {"attention.rotary_pairs=neighbours", "attention.rotary_factor=1.5",
+                               "attention.qk_norm_kind=l2", "attention.qk_norm_epsilon=0.5"})
+            .empty());
+  CHECK(overridden_in(R"({"attention":{"embed_dim":16,"num_heads":2,"rotary_inverse_frequencies":[1]}})",
+                      {"attention.rotary_factor=2"})
+            .empty());
+  for (const char* const name : {"q_norm.weight", "k_norm.weight"})
+    CHECK(overridden_in(turned, {"attention.qk_norm_offset=1"}, {{name, blank_array({8})}}).empty());
 }
 
 TEST_CASE("a contradiction that a file has in itself is told, unless the command line overrides it") {

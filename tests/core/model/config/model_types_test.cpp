@@ -184,10 +184,13 @@ TEST_CASE("frequencies are scaled as rope_scaling has it") {
       "original_max_position_embeddings": 128}})");
   CHECK(phi.scaling->original_max_position_embeddings == 64);
   CHECK(phi.scaling->factor == 16);
+  CHECK(read(R"({"rope_scaling": {"type": "su", "short_factor": [1], "long_factor": [2],
+      "original_max_position_embeddings": 64}})")
+            .scaling->kind == RotaryScalingKind::longrope);
 }
 
 TEST_CASE("what is not understood is named, and what cannot be is refused") {
-  CHECK(read(R"({"rope_scaling": {"type": "su", "factor": 4}})").unsupported == "rope_scaling su");
+  CHECK(read(R"({"rope_scaling": {"type": "xpos", "factor": 4}})").unsupported == "rope_scaling xpos");
   CHECK(read(R"({"rope_scaling": {"type": "dynamic", "factor": 4}})").unsupported.empty());
   CHECK(read(R"({"model_type": "llama4_text"})").unsupported.empty());
   CHECK(model_rotation(read(R"({"model_type": "nanochat"})"), 4).inverse_frequencies ==

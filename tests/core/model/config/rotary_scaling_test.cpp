@@ -89,13 +89,42 @@ TEST_CASE("a rotary_scaling is written as it was read, and refused with its reme
   CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "yarn"})"), "has no factor");
   CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "yarn", "factor": 4})"),
                  "original_max_position_embeddings");
-  CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "su"})"),
-                 "linear, dynamic, llama3, yarn or longrope");
+  CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "xpos"})"),
+                 "linear, dynamic, llama3, yarn, longrope or default");
   CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "linear", "factr": 4})"),
                  "factor");
   CHECK_CONTAINS(refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "longrope",
     "original_max_position_embeddings": 8, "short_factor": [1, 1], "long_factor": [1, 1]})"),
                  "has 2 numbers in short_factor, but 8 columns are rotated");
+}
+
+TEST_CASE("the rope_parameters of a config.json are taken as they are, with the base and the old names") {
+  const AttentionSpec llama = rotated(R"("rotary_scaling": {"factor": 8.0, "high_freq_factor": 4.0,
+    "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_theta": 500000.0,
+    "rope_type": "llama3"})")
+                                  .attention;
+  CHECK(llama.rotary_base == 500000.0);
+  REQUIRE(llama.rotary_scaling);
+  CHECK(llama.rotary_scaling->kind == RotaryScalingKind::llama3);
+  const Scenario plain = rotated(R"("rotary_scaling": {"rope_theta": 1000000, "rope_type": "default"})");
+  CHECK(plain.attention.rotary_base == 1e6);
+  CHECK_FALSE(plain.attention.rotary_scaling);
+  CHECK(plain.origin.written.contains("attention.rotary_base"));
+  const AttentionSpec phi =
+      rotated(R"("rotary_base": 10000, "rotary_scaling": {"type": "su", "rope_theta": 10000,
+    "partial_rotary_factor": 1.0, "original_max_position_embeddings": 8, "factor": 32,
+    "short_factor": [1, 1, 1, 1], "long_factor": [1, 2, 3, 4]})")
+          .attention;
+  REQUIRE(phi.rotary_scaling);
+  CHECK(phi.rotary_scaling->kind == RotaryScalingKind::longrope);
+  CHECK_CONTAINS(
+      refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "linear", "factor": 4,
+    "rope_theta": 10000})"),
+      "its rope_theta is not attention.rotary_base: got 10000 beside 100; expected one base; leave one "
+      "of the two out");
+  CHECK_CONTAINS(refused(R"("rotary_scaling": {"rope_type": "linear", "factor": 4, "rope_theta": 10000,
+    "partial_rotary_factor": 0.5})"),
+                 "write the frequencies of the rotated pairs in attention.rotary_inverse_frequencies");
 }
 
 }  // namespace headwise::test

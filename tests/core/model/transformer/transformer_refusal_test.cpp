@@ -144,8 +144,8 @@ TEST_CASE("settings of config.json that are computed otherwise are named with th
   check_contains(refusal_of_config("gpt2", "scale_attn_by_inverse_layer_idx", true),
                  "scale_attn_by_inverse_layer_idx");
   check_contains(refusal_of_config("llama", "model_type", "jamba"), "jamba");
-  check_contains(refusal_of_config("llama", "rope_scaling", Json{{"rope_type", "su"}, {"factor", 2.0}}),
-                 "rope_scaling su");
+  check_contains(refusal_of_config("llama", "rope_scaling", Json{{"rope_type", "xpos"}, {"factor", 2.0}}),
+                 "rope_scaling xpos");
   check_contains(refusal_of_config("llama", "head_dim", 8), "head_dim");
   check_contains(refusal_of_config("qwen2", "layer_types", Json{"full_attention", "linear_attention"}),
                  "layer_types");
@@ -162,7 +162,7 @@ TEST_CASE("settings of config.json that are computed otherwise are named with th
                         Json{{"type", "longrope"}, {"short_factor", {1, 1}}, {"long_factor", {1, 1}}}),
       "2 numbers in short_factor");
   check_contains(refusal_of_config("gpt_neox", "model_type", "gpt_neox_japanese"), "gpt_neox_japanese");
-  check_contains(refusal_of_config("gpt_neox", "rope_scaling", Json{{"rope_type", "su"}}), "rope_scaling su");
+  check_contains(refusal_of_config("gpt_neox", "rope_scaling", Json{{"rope_type", "xpos"}}), "rope_scaling xpos");
   check_contains(refusal_of_config("gpt_neox", "rotary_pct", 0.4), "0.4 of 8 columns");
 }
 
