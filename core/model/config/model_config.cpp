@@ -17,7 +17,6 @@
 namespace headwise {
 namespace {
 
-
 constexpr JsonFormat rotary_format{.dialect = JsonDialect::python,
                                    .problem = "this is not a valid number for rotary positions"};
 

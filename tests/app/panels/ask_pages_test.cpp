@@ -115,7 +115,8 @@ TEST_CASE("the pages that have words to be asked by exist, and are found by them
   for (const WordRow& row : ask_words()) {
     CAPTURE(row.key);
     CHECK_FALSE(row.value.empty());
-    const auto entry = std::ranges::find(all_pages().entries(), row.key, name_of);
+    const auto entry = std::ranges::find_if(
+        all_pages().entries(), [&](const PaletteEntry& each) { return name_of(each) == row.key; });
     REQUIRE(entry != all_pages().entries().end());
     const SearchPage& page =
         all_pages().texts()[static_cast<std::size_t>(entry - all_pages().entries().begin())];
