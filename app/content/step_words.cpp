@@ -175,6 +175,7 @@ StepFacts step_facts(const Trace& trace, Step step, Index batch, Index head) {
   facts.latent_bias = t.kv_a_bias != nullptr;
   facts.norm_weights = t.q_norm_weight != nullptr;
   facts.output_bias = t.out_proj_bias != nullptr;
+  facts.gate_bias = t.output_gate_bias != nullptr;
   facts.sinks = t.sinks != nullptr;
   facts.masked = t.mask_bias != nullptr;
   facts.blocks = false;
@@ -252,7 +253,8 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
         own->sentence.resize(own->sentence.size() - same_length.size());
       own->sentence += fmt::format(" The row is then made {:.4g} times as long.", options.rotary_factor);
     }
-    if (step == Step::project && !facts.projection_bias) without_bias(*own);
+    if ((step == Step::project && !facts.projection_bias) || (step == Step::gate && !facts.gate_bias))
+      without_bias(*own);
     return own.value();
   }
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
@@ -285,6 +287,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
     words.formulas = {"head_outputₕ = Aₕ present_valueₕ"};
   if (step == Step::normalise) words.formulas = {norm_formula('q', facts)};
   if (step == Step::output && options.output_gate) behind_gate(words);
+  if (step == Step::gate && facts.gate_bias) words.formulas.back() += " + b_g";
   if ((step == Step::project && !facts.projection_bias) || (step == Step::output && !facts.output_bias))
     without_bias(words);
   if (step == Step::choose && options.indexer)

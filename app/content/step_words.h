@@ -23,7 +23,7 @@ namespace headwise {
 struct StepFacts {
   AttentionOptions options;
   bool projection_bias = true, output_bias = true, norm_weights = true, sinks = false;
-  bool latent_bias = true;
+  bool latent_bias = true, gate_bias = true;
   // Of the mask over the current map: whether pairs are blocked,
   // and whether others are given a nonzero number.
   bool masked = true, blocks = true, adds = false;

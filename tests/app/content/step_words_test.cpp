@@ -247,6 +247,11 @@ TEST_CASE("the words of a step are true of the layer that is shown") {
   const StepWords gated = words(Step::output, TensorId::output, {"attention.output_gate=true"});
   CHECK(gated.formulas.front() == "output = gated_concat W_Oᵀ + b_O");
   CHECK(says(gated, "all columns of gated_concat,"));
+  for (const TensorId made : {TensorId::gated_concat, TensorId::output_gate}) {
+    const std::string drawn = words(Step::gate, made, {"attention.output_gate=true"}).formulas.back();
+    CHECK(drawn == "output_gate = query W_gᵀ");  // a bias has to be given
+    CHECK(step_words(Step::gate, {made, {}, {}, false, 0, 0}).formulas.back() == drawn + " + b_g");
+  }
 }
 
 TEST_CASE("the scores of latents say which columns are multiplied, and which of them were rotated") {
