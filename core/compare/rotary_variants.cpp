@@ -12,6 +12,7 @@
 #include "core/attention/heads.h"
 #include "core/attention/latent_attention.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/score_path.h"
 #include "core/compare/program_variants.h"
 
 namespace headwise {
@@ -61,6 +62,13 @@ Turn usual_turn(const Trace& so_far, bool of_queries) {
   return turn;
 }
 
+// Heads as they are rotated: normalised where the norm comes first.
+const Tensor& unturned(const Trace& so_far, Id from) {
+  if (from == Id::q_heads) from = made_of(Id::q_rotary, so_far.options);
+  if (from == Id::k_heads) from = made_of(Id::k_rotary, so_far.options);
+  return required(so_far, from);
+}
+
 using TurnChange = std::function<void(Turn&, bool of_queries)>;
 
 // `to` is `from` rotated as ours rotates queries, or keys, with a change.
@@ -68,7 +76,7 @@ StageChange rotated_as(Id to, Id from, bool of_queries, const TurnChange& change
   return {to, [=](const Trace& so_far) {
             Turn turn = usual_turn(so_far, of_queries);
             if (change) change(turn, of_queries);
-            return rotated(required(so_far, from), turn);
+            return rotated(unturned(so_far, from), turn);
           }};
 }
 
@@ -234,7 +242,7 @@ void add_partial_rotations(const AttentionOptions& o, ProgramVariants& variants)
 // Which tensors are rotated, and how often.
 void add_targets(ProgramVariants& variants) {
   const auto as_heads = [](Id id, Id heads) {
-    return StageChange{id, [heads](const Trace& so_far) { return required(so_far, heads); }};
+    return StageChange{id, [heads](const Trace& so_far) { return unturned(so_far, heads); }};
   };
   variants.push_back(
       {"q alone is rotated by its positions (rotary), k is not", {as_heads(Id::k_rotary, Id::k_heads)}});
