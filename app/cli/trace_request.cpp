@@ -117,8 +117,9 @@ WrittenByUser written_by_user(const TraceRequest& request, const Scenario& scena
   if (own) written.file = keys;
   for (const std::string& setting : request.settings) {
     const std::string path = path_of(setting);
-    for (const std::string& key : keys)  // a whole section may be set
-      if (key == path || key.starts_with(path + ".")) written.settings.insert(key);
+    for (const std::string& key : keys)  // a whole section may be set, or a part of an object
+      if (key == path || key.starts_with(path + ".") || path.starts_with(key + "."))
+        written.settings.insert(key);
   }
   for (const auto& [name, array] : given) written.input.insert(name);
   return written;
@@ -312,7 +313,7 @@ void add_trace_flags(CommandOptions& options, TraceRequest& request) {
       "Arrays under PyTorch's names: .npz, .safetensors, or one .npy named after its array; a folder of "
       "them; - or a pipe",
       {.type = "FILE", .arrays = true});
-  options.values("--set", request.settings, "Change the scenario: attention.num_heads=4",
+  options.values("--set", request.settings, "Change the scenario: attention.num_heads=4, mask.indexer.k=2",
                  {.type = "PATH=VALUE"});
   options.value("--backend", request.backend, "Compute backend (see: headwise list backends)",
                 {.type = "NAME", .shows_default = true});

@@ -9,6 +9,7 @@
 
 #include "core/lessons/given_kinds.h"
 #include "core/lessons/live_text.h"
+#include "core/lessons/operation_counts.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
@@ -233,7 +234,7 @@ std::string given_words(const PageAnswer& answer, const PageWords& words, const 
 std::string number_words(double number) {
   const double size = std::abs(number);
   if (number != std::floor(number) || size >= 1e9) return live_number(number);
-  return fmt::format("{}{:.0f}", number < 0.0 ? "−" : "", size);
+  return (number < 0.0 ? "−" : "") + count_text(static_cast<Index>(size));
 }
 
 std::string named_option(const std::vector<std::string>& options, std::size_t option) {

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/lessons/operation_counts.h"
+
 namespace headwise {
 namespace {
 
@@ -219,7 +221,7 @@ LiveValue live_value(const LiveExpression& e, const LiveSubject& subject, LiveAn
   const auto as_printed = [](double number) {
     const bool whole = std::abs(number) < 1e9 && number == std::floor(number);
     return whole ? LiveValue{Kind::number, number,
-                             fmt::format("{}{:.0f}", number < 0 ? "−" : "", std::abs(number))}
+                             (number < 0 ? "−" : "") + count_text(static_cast<Index>(std::abs(number)))}
                  : live_number_value(number);
   };
   if (e.operation == "negative") return as_printed(-numbers[0]);

@@ -58,7 +58,7 @@ class SettingReader {
   static LiveValue of(bool value) { return live_word_value(value ? "true" : "false"); }
   static LiveValue of(const std::string& value) { return live_word_value(value); }
   static LiveValue of(double value) { return setting_number(value); }
-  static LiveValue of(std::int64_t value) { return live_count_value(value); }
+  static LiveValue of(std::int64_t value) { return setting_number(static_cast<double>(value)); }
   static LiveValue of(const RotaryScaling& scaling) {
     return of(rotary_scaling_json(scaling)["rope_type"].get<std::string>());
   }

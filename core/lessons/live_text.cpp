@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/lessons/live_expression.h"
+#include "core/lessons/operation_counts.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -273,6 +274,7 @@ std::string live_number(double value) {
   } else {
     const int whole = std::max(0, static_cast<int>(std::floor(std::log10(size))));
     text = fmt::format("{:.{}f}", size, size < 1.0 ? 3 : std::max(0, 2 - whole));
+    if (whole > 1) text = count_text(std::stol(text));
   }
   return value < 0.0 ? "−" + text : text;
 }

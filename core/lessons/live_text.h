@@ -73,7 +73,7 @@ std::string plain_live_text(std::string_view text);
 // invalid box) and an invalid condition.
 void check_live_text(std::string_view text);
 
-// Three digits, with a real minus sign: "0.0832", "−12.3", "1.22e−7", "−∞", "NaN".
+// Three digits, with a real minus sign: "0.083", "−12.3", "1,234", "1.22e−7", "−∞", "NaN".
 std::string live_number(double value);
 
 // The quantities that the text may show or a condition of it may read, each once.

@@ -279,7 +279,7 @@ LiveValue live_number_value(double number) {
 }
 
 LiveValue live_count_value(Index count) {
-  return {Kind::number, static_cast<double>(count), fmt::format("{}", count)};
+  return {Kind::number, static_cast<double>(count), count_text(count)};
 }
 
 LiveValue live_word_value(std::string word) {

@@ -23,7 +23,8 @@ void write_scenario_file(const Scenario& scenario, const std::string& path);
 // The same with the files that it names relative to `folder` (empty: to the working directory).
 Scenario with_files_relative_to(const Scenario& scenario, const std::string& folder);
 
-// One --set PATH=VALUE ("attention.num_heads=4"); VALUE is JSON, else a string.
+// One --set PATH=VALUE ("attention.num_heads=4", or a part of an object, "mask.indexer.k=4"); VALUE is JSON,
+// else a string.
 Scenario with_setting(const Scenario& scenario, std::string_view path_equals_value);
 
 }  // namespace headwise

@@ -210,14 +210,27 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
     value = text;
   }
   OrderedJson root = own_keys(scenario);
+  const auto parts_of = [&](OrderedJson& entry, const std::string& name) -> OrderedJson& {
+    if (!entry.is_null() && !entry.is_object())
+      refuse(fmt::format("\"{}\" has no parts", name), "its whole value");
+    return entry;
+  };
   const std::size_t dot = path.find('.');
+  const std::size_t inner = dot == std::string::npos ? dot : path.find('.', dot + 1);
+  const std::string key = path.substr(0, inner);  // of the scenario; behind it, one of its object
   if (dot == std::string::npos) {
     root[path] = value;
   } else {
-    OrderedJson& section = root[path.substr(0, dot)];
-    if (!section.is_null() && !section.is_object())
-      refuse(fmt::format("\"{}\" has no parts", path.substr(0, dot)), "its whole value");
-    section[path.substr(dot + 1)] = value;
+    const std::string name = path.substr(0, dot), own = key.substr(dot + 1);
+    OrderedJson& entry = parts_of(root[name], name)[own];
+    if (inner == std::string::npos) {
+      entry = value;
+    } else {
+      // The rest of the object stays, also where a model's layer sets it.
+      if (const OrderedJson all = all_keys(scenario); all.contains(name) && all[name].contains(own))
+        entry = all[name][own];
+      parts_of(entry, key)[path.substr(inner + 1)] = value;
+    }
   }
 
   std::string json;
@@ -230,16 +243,16 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
   changed.origin.folder = scenario.origin.folder;
   changed.origin.file = scenario.origin.file;
   changed.origin.changed = scenario.origin.changed;
-  for (const std::string& key : changed.origin.written)  // a whole section may be set
-    if (key == path || key.starts_with(path + ".")) changed.origin.changed.insert(key);
+  for (const std::string& written : changed.origin.written)  // a whole section may be set
+    if (written == key || written.starts_with(key + ".")) changed.origin.changed.insert(written);
   const bool of_layer = is_of_model(scenario) && scenario.origin.layer;
   // Other parameters keep the sizes of the layer; another layer brings its own.
   if (of_layer && !is_of_model(changed)) copy_layer_keys(scenario, changed, changed.origin.written);
   // Keys that are only in the JSON because they are not the default were not set by the user: they may be
   // assumed. Keys that differ from the layer were set by the user.
-  std::erase_if(changed.origin.written, [&](const std::string& key) {
-    return !scenario.origin.written.contains(key) && key != path && !key.starts_with(path + ".") &&
-           !(of_layer && is_layer_key(key));
+  std::erase_if(changed.origin.written, [&](const std::string& written) {
+    return !scenario.origin.written.contains(written) && written != key && !written.starts_with(key + ".") &&
+           !(of_layer && is_layer_key(written));
   });
   return changed;
 }

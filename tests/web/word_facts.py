@@ -219,9 +219,9 @@ FACTS = {
        ["small", DEEP_PARTS, "{if H = 2: " + "x" + "}"], ["small", "{if H = 2: {foo} {E}}", "{foo 8}"],
        ["small", "{if H = 2: " * 2000, "{if H = 2: " * 2000], ["small", "{= 1" + " + 1" * 900 + "}", "901"]],
     "numbers": [["small", number, text] for number, text in [
-        ("0", "0"), ("-0", "0"), ("1", "1.00"), ("-12.345", "−12.3"), ("1234.5", "1234"), ("0.08321", "0.083"), ("1.2207e-7", "1.22e−7"),
+        ("0", "0"), ("-0", "0"), ("1", "1.00"), ("-12.345", "−12.3"), ("1234.5", "1,234"), ("0.08321", "0.083"), ("1.2207e-7", "1.22e−7"),
         ("-3.25e8", "−3.25e8"), ("-Infinity", "−∞"), ("Infinity", "∞"), ("NaN", "NaN"), ("0.0625", "0.062"), ("2.5e-4", "2.50e−4"),
-        ("1235.5", "1236"), ("11250000", "1.12e7"), ("11350000", "1.14e7"), ("1e-300", "1.00e−300"), ("1e300", "1.00e300")]],
+        ("1235.5", "1,236"), ("11250000", "1.12e7"), ("11350000", "1.14e7"), ("1e-300", "1.00e−300"), ("1e300", "1.00e300")]],
     "pages": [["small", text, says, changed] for text, says, changed in [
         ("Plain.", "Plain.", False), ("{E} wide.", "8 wide.", False), ("{max grad.k} there.", "", True),
         ("Here. {if H = 4: four.} There.", "Here. There.", True), ("Here. {if H = 4: four. | else: other.}", "Here. other.", False),
@@ -255,7 +255,7 @@ FACTS = {
         (WEIGHT, {"number": 2}, "You said 2; it is 0.901 of 1: 1.10 too high.", False),
         (WEIGHT, {"number": -1}, "You said −1; it is 0.901 of 1: 1.90 too low.", False),
         (number("E"), {"number": 128}, "You said 128: right.", True), (number("E"), {"number": 130}, "You said 130: right, it is 128.", True),
-        (number("E"), {"number": 1e9}, "You said 1.00e9; it is 128: 9999998721 too high.".replace("9999998721", "999999872"), False),
+        (number("E"), {"number": 1e9}, "You said 1.00e9; it is 128: 999,999,872 too high.", False),
         (FIXED, {"number": 4}, "You said 4; it is 3.00: 1 too high. Three projections: 128 features each.", False),
         (FIXED, {"number": 3}, "You said 3: right. Three projections: 128 features each.", True),
         (number("1 / (E - 128)"), {"number": 3}, f"You said 3. {ASKED_PAST}there is no right number to compare it with.", None),

@@ -202,7 +202,7 @@ const Answers = (() => {
   function numberWords(number) {
     const size = Math.abs(number);
     if (number !== Math.floor(number) || size >= 1e9) return LiveText.number(number);
-    return (number < 0 ? "−" : "") + String(size);
+    return (number < 0 ? "−" : "") + LiveValue.grouped(String(size));
   }
 
   // "1, “at ‘animal’”": what it quotes itself stands in single marks.

@@ -68,10 +68,12 @@ const LiveValue = (() => {
 
   const missing = { kind: "missing", number: 0, text: "–" };
   const ofNumber = (number) => ({ kind: "number", number, text: numberText(number) });
-  const ofCount = (count) => ({ kind: "number", number: count, text: String(count) });
+  const ofCount = (count) => ({ kind: "number", number: count, text: grouped(String(count)) });
   const ofWord = (text) => ({ kind: "word", number: 0, text });
 
   const signed = (number, text) => (number < 0 ? "−" + text : text);
+  // The digits of a whole number: "12,288".
+  const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
 
   // JavaScript rounds a number in the middle up, C++ to the even digit: `write(digits)` is exact for
   // that many more digits, which tell whether it lies in the middle.
@@ -94,7 +96,8 @@ const LiveValue = (() => {
     if (size === 0) return "0";
     if (size >= 1e-3 && size < 1e6) {
       const whole = Math.max(0, Math.floor(Math.log10(size)));
-      return signed(number, fixed(size, size < 1 ? 3 : Math.max(0, 2 - whole)));
+      const text = fixed(size, size < 1 ? 3 : Math.max(0, 2 - whole));
+      return signed(number, whole > 1 ? grouped(text) : text);
     }
     const [digits, exponent] = halfToEven((places) => size.toExponential(places), 2).split("e");
     return signed(number, digits + "e" + signed(Number(exponent), String(Math.abs(exponent))));
@@ -104,7 +107,7 @@ const LiveValue = (() => {
   function ofResult(number) {
     const size = Math.abs(number);
     const whole = size < 1e9 && number === Math.floor(number);
-    return whole ? { kind: "number", number, text: signed(number, String(size)) } : ofNumber(number);
+    return whole ? { kind: "number", number, text: signed(number, grouped(String(size))) } : ofNumber(number);
   }
 
   // The fewest digits that are this number, as C++ writes them: "0.25", "1e-06".
@@ -243,7 +246,7 @@ const LiveValue = (() => {
     if (path === "mask.value") return settingNumber(typeof setting === "number" ? setting : -Infinity);
     if (Array.isArray(setting)) return ofCount(setting.length);
     // Of an object, the number or the name that a scenario's reader asks about first.
-    for (const key of ["k", "buckets"]) if (has(setting, key)) return ofCount(setting[key]);
+    for (const key of ["k", "buckets"]) if (has(setting, key)) return settingNumber(setting[key]);
     if (has(setting, "rope_type")) return ofWord(setting.rope_type);
     if (has(setting, "heads")) return ofCount(setting.heads.length);
     if (typeof setting !== "number") return ofWord(String(setting));
@@ -437,7 +440,7 @@ const LiveValue = (() => {
   }
 
   return {
-    Unreadable, refuse, Reader, missing, ofNumber, ofWord, ofResult, number: numberText, fixed,
+    Unreadable, refuse, Reader, missing, ofNumber, ofWord, ofResult, number: numberText, grouped, fixed,
     value: quantityValue, isCell: ({ row }) => row === cell,
     isElsewhere: ({ row }) => Boolean(row.isElsewhere), boxCells, boxNumbers, axisLetter,
     tensor: tensorOf, tokens: tokensOf,

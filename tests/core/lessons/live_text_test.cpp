@@ -54,7 +54,8 @@ TEST_CASE("a box is summed, averaged and searched, and its deviation is that of 
 TEST_CASE("sizes and shapes are those of the trace") {
   CHECK(live_text("{E} = {H} × {D}, {L} tokens", *welcome()) == "128 = 8 × 16, 12 tokens");
   CHECK(live_text("{shape k_heads}", *welcome()) == "(1,8,12,16)");
-  CHECK(live_text("{parameters}", *welcome()) == "66048");
+  CHECK(live_text("{parameters}", *welcome()) == "66,048");
+  CHECK(live_text("{= E * E} {= 0 - 10 * E} {= E * E / 8}", *welcome()) == "16,384 −1,280 2,048");
 }
 
 TEST_CASE("answers that take a run of their own are the numbers of that run") {
@@ -208,7 +209,9 @@ TEST_CASE("numbers have three digits and a real minus sign") {
   CHECK(live_number(-0.0) == "0");
   CHECK(live_number(1.0) == "1.00");
   CHECK(live_number(-12.345) == "−12.3");
-  CHECK(live_number(1234.5) == "1234");
+  CHECK(live_number(1234.5) == "1,234");
+  CHECK(live_number(-999.7) == "−1,000");
+  CHECK(live_number(123.4) == "123");
   CHECK(live_number(0.08321) == "0.083");
   CHECK(live_number(1.2207e-7) == "1.22e−7");
   CHECK(live_number(-3.25e8) == "−3.25e8");

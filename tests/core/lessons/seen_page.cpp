@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/attention/score_path.h"
+#include "core/lessons/operation_counts.h"
 
 namespace headwise::lessons_test {
 namespace {
@@ -170,6 +171,8 @@ double SeenPage::spread(Index products) const {
 }
 
 bool SeenPage::says(const std::string& word) const {
+  const bool is_count = word.size() > 3 && word.find_first_not_of("0123456789") == std::string::npos;
+  if (is_count && says(count_text(std::stol(word)))) return true;  // settings are as in a file: 10000
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
     const auto is_part = [](char c) { return (c >= '0' && c <= '9') || static_cast<unsigned char>(c) == 0x92; };
     const bool begins = at == 0 || !is_part(text[at - 1]);

@@ -219,6 +219,12 @@ TEST_CASE("--set that cannot be is refused with the same words") {
   refused("attention.num_head=4", "did you mean \"attention.num_heads\"?");
   refused("num_heads=4", "did you mean \"attention.num_heads\"?");
   refused("attention.num_heads=four", "wrong type");
+  refused("attention.num_heads.most=4", "\"attention.num_heads\" has no parts");
+  refused("attention.rotary_scaling.factor=4", "rope_type");
+  refused("mask.indexer.k=4", "heads");
+  refused("attention.relative_bias.bucket=4", "buckets");
+  refused("attention.relative_bias.buckets.most=4", "buckets");
+  refused("attention.nothing.at=4", "unknown key");
   refused("attention.num_heads=", "wrong type");
   refused("attention.scale=1e400", "a number is out of range: got 1e400");
   refused("attention.scale=NaN", "\"NaN\"");

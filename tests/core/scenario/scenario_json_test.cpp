@@ -193,6 +193,30 @@ TEST_CASE("text that is not UTF-8 is refused when it is written, and named") {
   CHECK_THROWS_WITH_AS(with_setting(Scenario{}, "inputs.text=a\xff"), doctest::Contains("not UTF-8"), Error);
 }
 
+TEST_CASE("--set changes one key of an object, and the rest of it stays") {
+  Scenario base = preset_scenario("hand_made");
+  base.attention.rotary_base = 10000.0;
+  base = with_setting(base, R"(attention.rotary_scaling={"rope_type":"yarn","factor":2,"beta_fast":16,
+                               "original_max_position_embeddings":8})");
+  RotaryScaling expected = base.attention.rotary_scaling.value();
+  expected.factor = 4.5;
+  const Scenario changed = with_setting(base, "attention.rotary_scaling.factor=4.5");
+  CHECK(changed.attention.rotary_scaling == expected);
+  CHECK(changed.origin.changed.contains("attention.rotary_scaling"));
+  CHECK(changed.origin.written.contains("attention.rotary_scaling"));
+  Scenario same = changed;
+  same.attention.rotary_scaling->factor = 2.0;
+  CHECK(same == base);
+  // Without an object, the other keys have their defaults.
+  const RelativeBias bias =
+      with_setting(base, "attention.relative_bias.bidirectional=false").attention.relative_bias.value();
+  CHECK_FALSE(bias.bidirectional);
+  CHECK(bias.buckets == RelativeBias{}.buckets);
+  const Scenario indexed = with_setting(preset_scenario("indexer"), "mask.indexer.k=3");
+  CHECK(indexed.mask.indexer.value().k == 3);
+  CHECK(indexed.mask.indexer->width == preset_scenario("indexer").mask.indexer->width);
+}
+
 TEST_CASE("--set changes one key: JSON where it is JSON, else a string") {
   const Scenario base = preset_scenario("hand_made");
   CHECK(with_setting(base, "attention.num_heads=4").attention.num_heads == 4);
