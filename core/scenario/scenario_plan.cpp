@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -98,9 +99,9 @@ void check_multi_head_attention(const ScenarioPlan& plan, const Scenario& scenar
 void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArrays& given,
                                         Contradictions& wrong) {
   const AttentionSpec& a = scenario.attention;
+  std::map<Op, std::vector<std::string>> by_operator;  // that has them
   const auto absent = [&](bool set, const std::string& key, Op having = Op::multi_head_attention) {
-    wrong.check(!set, fmt::format("scaled_dot_product_attention has no {}: set op to {}, or leave it out",
-                                  key, choice_name(having)));
+    if (set) by_operator[having].push_back(key);
   };
   absent(a.add_bias_kv, "add_bias_kv");
   for_options_with<AttentionSpec>(module_only, [&](const OptionRow& row, auto member) {
@@ -108,6 +109,9 @@ void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArr
     absent(is_set(a, member), row.key, of_latents ? Op::multi_head_latent_attention : Op::multi_head_attention);
   });
   absent(scenario.head_gain.has_value(), "heads.gain");
+  for (const auto& [having, keys] : by_operator)
+    wrong.add(fmt::format("scaled_dot_product_attention has no {}: set op to {}, or leave {} out",
+                          join(keys, ", "), choice_name(having), keys.size() == 1 ? "it" : "them"));
   for (const std::string_view name : parameter_array_names())
     if (const auto tensor = find_tensor_name(name);
         !(tensor && is_of_both_operators(tensor->id)) && given.contains(std::string(name)))

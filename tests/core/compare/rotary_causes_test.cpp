@@ -165,7 +165,7 @@ TEST_CASE("rotated columns are taken behind the norm of q and k where it comes f
   const AttentionInputs inputs = normed();
   AttentionInputs theirs = inputs;
   theirs.options.rotary_pairs = RotaryPairs::neighbours;
-  CHECK_CONTAINS(causes_when(inputs, theirs), "turns neighbouring columns (2j, 2j + 1) together");
+  CHECK_CONTAINS(causes_when(inputs, theirs), "rotates neighbouring columns (2j, 2j + 1) together");
   theirs = inputs;
   theirs.options.qk_norm.reset();
   theirs.tensors.q_norm_weight = theirs.tensors.k_norm_weight = nullptr;

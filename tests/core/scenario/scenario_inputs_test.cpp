@@ -350,7 +350,7 @@ TEST_CASE("a scenario that contradicts itself is refused, every cause named") {
       {"hand_made", "kdim = vdim = embed_dim"});
   check_refused(
       R"({"op":"scaled_dot_product_attention","attention":{"residual":true,"layer_norm":true,"add_bias_kv":true,"add_zero_attn":true},"heads":{"gain":[1]}})",
-      {"5 contradictions", "residual", "layer_norm", "add_bias_kv", "add_zero_attn", "heads.gain"});
+      {"set op to multi_head_attention, or leave them out", "residual", "layer_norm", "add_bias_kv", "add_zero_attn", "heads.gain"});
   check_refused(R"({"attention":{"num_heads":7,"num_kv_heads":3},"inputs":{"key_length":3}})",
                 {"3 contradictions", "num_heads = 7", "num_kv_heads = 3", "key_length = 3"});
 }
