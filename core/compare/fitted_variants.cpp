@@ -89,7 +89,7 @@ void add_norm_epsilon(const AttentionOptions& o, std::vector<FittedVariant>& fit
   const char* const norm = latents ? "the norm of the latents" : "QK-norm";
   fits.push_back({{1e-8, 1e-6, 1e-4, 1e-2, 1}, [=](double number) -> ProgramVariant {
                     return {fmt::format("the epsilon of {} is {:.9g}", norm, number),
-                            fmt::format("--set attention.{}={:.17g}", key, number),
+                            fmt::format("--set attention.{}={}", key, number),
                             [=](AttentionInputs& other) { other.options.*member = number; }};
                   }});
 }

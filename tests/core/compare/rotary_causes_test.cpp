@@ -161,6 +161,19 @@ TEST_CASE("any epsilon of a norm is searched for, of q and k and of latents") {
   CHECK_CONTAINS(causes_when(latents, theirs), "the epsilon of the norm of the latents is 1e-05;");
 }
 
+TEST_CASE("rotated columns are taken behind the norm of q and k where it comes first") {
+  const AttentionInputs inputs = normed();
+  AttentionInputs theirs = inputs;
+  theirs.options.rotary_pairs = RotaryPairs::neighbours;
+  CHECK_CONTAINS(causes_when(inputs, theirs), "turns neighbouring columns (2j, 2j + 1) together");
+  theirs = inputs;
+  theirs.options.qk_norm.reset();
+  theirs.tensors.q_norm_weight = theirs.tensors.k_norm_weight = nullptr;
+  const std::string missing = causes_when(inputs, theirs);
+  CHECK_CONTAINS(missing, "q and k are not normalised (no QK-norm)");
+  CHECK_LACKS(missing, "rotary positions are counted");
+}
+
 TEST_CASE("a weight of QK-norm that is left out is named, of q, of k and of both") {
   const AttentionInputs inputs = normed();
   for (const bool of_queries : {true, false}) {
