@@ -68,8 +68,9 @@ void add_scores(const AttentionInputs& inputs, const AttentionOptions& o, std::v
       {0.01, 0.03, 0.1, 0.3, 1, 3, 10, -0.1, -1});
   add("the scores are capped by {0:.9g}·tanh(score/{0:.9g})", "softcap",
       [](AttentionOptions& p, double number) { p.softcap = number; }, {0.5, 1, 2, 5, 10, 20, 50, 100});
-  const bool rotated_as_usual = !is_latent(o) && o.head_dim > 2 && o.head_dim % 2 == 0 && !o.add_zero_attn &&
-                                !inputs.tensors.bias_k && !inputs.tensors.static_k;
+  const Index width = rotary_width(o);
+  const bool rotated_as_usual =
+      width > 2 && width % 2 == 0 && !o.add_zero_attn && !inputs.tensors.bias_k && !inputs.tensors.static_k;
   if (rotated_as_usual)
     add("q and k are rotated by their positions (rotary, base {:.9g})", "rotary_base",
         [](AttentionOptions& p, double number) {
@@ -167,7 +168,7 @@ void add_per_head(const AttentionInputs& inputs, const AttentionOptions& o, std:
 }
 
 void add_outputs(const AttentionInputs& inputs, std::vector<FittedVariant>& fits) {
-  if (inputs.options.op != Op::multi_head_attention) return;
+  if (!projects(inputs.options.op)) return;
   const auto add_bias = [&](const char* name, TensorPtr TraceTensors::*member,
                             const std::vector<double>& starts) {
     if (!(inputs.tensors.*member)) return;

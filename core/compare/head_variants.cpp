@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
+#include "core/attention/latent_attention.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/score_path.h"
 #include "core/compare/program_variants.h"
@@ -86,6 +88,11 @@ struct Split {
 };
 constexpr Split head_splits[]{{"q", Id::q_heads, Id::q}, {"k", Id::k_heads, Id::k}, {"v", Id::v_heads, Id::v}};
 
+// Of latents, q alone is split.
+std::span<const Split> splits_of(const AttentionOptions& o) {
+  return std::span(head_splits).first(is_latent(o) ? 1 : std::size(head_splits));
+}
+
 template <class Change>
 std::vector<StageChange> each_split(const Change& change) {
   std::vector<StageChange> stages;
@@ -94,20 +101,24 @@ std::vector<StageChange> each_split(const Change& change) {
 }
 
 void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
-  if (inputs.options.op != Op::multi_head_attention || !inputs.options.head_gain.empty()) return;
+  if (!projects(inputs.options.op) || !inputs.options.head_gain.empty()) return;
   const std::array<const char*, 4> split_names{"N", "L", "H", "D"}, merge_names{"N", "H", "L", "Dv"};
   const auto split_all = [](const Axes& axes) {
     return each_split([&](const Split& split) { return split_by_view(split.heads, split.joined, axes); });
   };
   constexpr Axes as_stored{0, 1, 2, 3};
-  variants.push_back({"q, k and v are split into heads by a view (N,H,L,D) of (N,L,H,D), without a transpose",
-                      split_all(as_stored)});
-  auto both = split_all(as_stored);
-  both.push_back(merged_by_view(as_stored));
-  variants.push_back({"the heads are split and joined by views, without a transpose", both});
+  const bool latents = is_latent(inputs.options);  // no k and no v of all heads is split
+  if (!latents) {
+    variants.push_back(
+        {"q, k and v are split into heads by a view (N,H,L,D) of (N,L,H,D), without a transpose",
+         split_all(as_stored)});
+    auto both = split_all(as_stored);
+    both.push_back(merged_by_view(as_stored));
+    variants.push_back({"the heads are split and joined by views, without a transpose", both});
+  }
   variants.push_back(
       {"the heads are joined by a view of (N,H,L,Dv), without a transpose", {merged_by_view(as_stored)}});
-  for (const auto& [name, heads, joined] : head_splits)
+  for (const auto& [name, heads, joined] : splits_of(inputs.options))
     variants.push_back({fmt::format("{} is split into heads by a view, without a transpose", name),
                         {split_by_view(heads, joined, as_stored)}});
   const std::vector<StageChange> strided = each_split([](const Split& split) -> StageChange {
@@ -121,17 +132,21 @@ void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
             }};
   });
   const StageChange strided_merge = merged_by_view({0, 2, 3, 1});  // (N,L,Dv,H)
-  variants.push_back({"a head owns every H-th column, where ours owns D neighbouring ones: (D,H), not (H,D)",
-                      {strided[0], strided[1], strided[2], strided_merge}});
-  variants.push_back(
-      {"q, k and v are split as (D,H), every H-th column one head, and joined as (H,D)", strided});
+  if (!latents) {
+    variants.push_back(
+        {"a head owns every H-th column, where ours owns D neighbouring ones: (D,H), not (H,D)",
+         {strided[0], strided[1], strided[2], strided_merge}});
+    variants.push_back(
+        {"q, k and v are split as (D,H), every H-th column one head, and joined as (H,D)", strided});
+  }
   Axes axes{0, 1, 2, 3};
   while (std::ranges::next_permutation(axes).found) {
     if (axes != Axes{0, 2, 1, 3}) {
       const std::string text = axis_letters(axes, split_names);
-      variants.push_back(
-          {fmt::format("q, k and v are split into heads by a view of {}, where ours is (N,H,L,D)", text),
-           split_all(axes)});
+      if (!latents)
+        variants.push_back(
+            {fmt::format("q, k and v are split into heads by a view of {}, where ours is (N,H,L,D)", text),
+             split_all(axes)});
       variants.push_back({fmt::format("the heads are joined by a view of {}, where ours is (N,L,H,Dv)",
                                       axis_letters(axes, merge_names)),
                           {merged_by_view(axes)}});
@@ -142,7 +157,7 @@ void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
 // A reshape in place of a permute: programs that compute with the length first, or with the keys transposed.
 // Orders that differ in axes of size 1 alone are the same.
 void add_reshapes(const AttentionInputs& inputs, ProgramVariants& variants) {
-  if (inputs.options.op != Op::multi_head_attention) return;
+  if (!projects(inputs.options.op)) return;
   const AttentionSizes sizes = attention_sizes(inputs);
   const Shape split{{"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"D", sizes.head_dim}};
   const Shape merged{{"N", sizes.batch}, {"L", sizes.queries}, {"H", sizes.heads}, {"Dv", sizes.v_head_dim}};
@@ -170,8 +185,9 @@ void add_reshapes(const AttentionInputs& inputs, ProgramVariants& variants) {
         each_split([&](const Split& cut) { return split_by_reading(cut.heads, cut.joined, order); });
     const std::string as =
         fmt::format("split into heads by reading the numbers as {}: {}", order_text(split, order), mistake);
-    variants.push_back({"q, k and v are " + as, each});
-    for (std::size_t i = 0; i < each.size(); ++i)
+    const std::size_t count = splits_of(inputs.options).size();
+    if (count == each.size()) variants.push_back({"q, k and v are " + as, each});
+    for (std::size_t i = 0; i < count; ++i)
       variants.push_back({fmt::format("{} is {}", head_splits[i].name, as), {each[i]}});
   }
   if (!inputs.options.head_gain.empty()) return;
@@ -229,7 +245,7 @@ void add_copies(const AttentionInputs& inputs, ProgramVariants& variants) {
 void add_head_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes sizes = attention_sizes(inputs);
   const Index heads = sizes.heads;
-  if (heads < 2 || inputs.options.op != Op::multi_head_attention) return;
+  if (heads < 2 || !projects(inputs.options.op)) return;
   const auto add = [&](std::string text, std::vector<Index> source) {
     const StageChange merged{Id::concat, [source](const Trace& so_far) {
                                const auto from = [&](const Cells& cell, Index n, Index h, Index l, Index d) {
@@ -256,24 +272,45 @@ void add_missing_heads(const AttentionInputs& inputs, ProgramVariants& variants)
          })}});
 }
 
+// with_cells, of latents (N,S,C) as of one head.
+template <class Value>
+StageChange with_cells_of_heads(Id id, Value value) {
+  return {id, [=](const Trace& so_far) {
+            const Tensor& own = required(so_far, id);
+            if (own.shape().rank() == 4) return refilled4(own, value);
+            return refilled4(as_one_head(own), value).reshaped(own.shape());
+          }};
+}
+
 // One batch or one head used for all.
 void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes sizes = attention_sizes(inputs);
   const auto add = [&](std::string text, std::vector<Id> ids, auto cell_of) {
     std::vector<StageChange> stages;
-    for (const Id id : ids) stages.push_back(with_cells(id, cell_of));
+    for (const Id id : ids) stages.push_back(with_cells_of_heads(id, cell_of));
     variants.push_back({std::move(text), std::move(stages)});
   };
   const AttentionOptions options = resolved_options(inputs);
-  const Id keys = path_of_keys(options).back(), values = path_of_values(options).back();
+  const bool latents = is_latent(options);  // of which both keys and values are made
+  const Id keys = latents ? rotated_keys_of_heads(options) : path_of_keys(options).back();
+  const Id made_of_both = latents ? latents_of_heads(options) : path_of_values(options).back();
+  const auto add_values = [&](std::string text, auto cell_of) {
+    if (!is_absorbed(options)) return add(std::move(text), {path_of_values(options).back()}, cell_of);
+    variants.push_back(
+        {std::move(text), {{Id::latent_output, [cell_of](const Trace& so_far) {
+                              return weighted_sum(
+                                  *so_far.tensors.dropped_weights,
+                                  refilled4(as_one_head(*values_of_sum(so_far.tensors)), cell_of));
+                            }}}});
+  };
   if (sizes.batch > 1) {
     const auto of_first = [](const Cells& cell, Index, Index h, Index t, Index d) { return cell(0, h, t, d); };
     const auto reversed = [](const Cells& cell, Index n, Index h, Index t, Index d) {
       return cell(cell.size(0) - 1 - n, h, t, d);
     };
-    add("keys and values of the first batch are used for all", {keys, values}, of_first);
-    add("keys and values of the batches are taken in the reverse order", {keys, values}, reversed);
-    add("the values of the batches are taken in the reverse order", {values}, reversed);
+    add("keys and values of the first batch are used for all", {keys, made_of_both}, of_first);
+    add("keys and values of the batches are taken in the reverse order", {keys, made_of_both}, reversed);
+    add_values("the values of the batches are taken in the reverse order", reversed);
     add("the weights of the first batch are used for all", {Id::attn_weights}, of_first);
   }
   if (sizes.heads > 1) {
@@ -294,7 +331,7 @@ void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
           {Id::head_output}, over_heads(mean));
   }
   const auto values_from = [&](std::string text, auto source) {
-    add(std::move(text), {values}, [source](const Cells& cell, Index n, Index h, Index t, Index d) {
+    add_values(std::move(text), [source](const Cells& cell, Index n, Index h, Index t, Index d) {
       return cell(n, h, source(t, cell.size(2)), d);
     });
   };

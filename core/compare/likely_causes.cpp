@@ -66,7 +66,7 @@ std::vector<LikelyCause> causes_of(const VariantSearch& search, const ArrayCompa
                                    SearchEffort& tried) {
   std::vector<LikelyCause> causes = causes_in_variants(search, comparison, &tried);
   const ComparedArray& first = *comparison.first_difference();
-  if (!causes.empty() || !first.theirs || is_latent(search.ours.options)) return causes;
+  if (!causes.empty() || !first.theirs) return causes;
   causes = causes_in_numbers(search.ours, first);
   if (is_given(search.ours, first.tensor) ||
       (!causes.empty() && explains_later_arrays(search, comparison, first)))
@@ -217,10 +217,6 @@ Findings likely_causes(const VariantSearch& search, const ArrayComparison& compa
   if (comparison.first_difference() == nullptr) return {};
   Findings findings = found_causes(search, comparison);
   if (!findings.causes.empty()) return findings;
-  if (is_latent(search.ours.options))
-    findings.facts.emplace_back(
-        "of multi_head_latent_attention, mistakes in its projections and two mistakes at once are not "
-        "searched for");
   add_stray_cells(comparison, findings.facts);
   find_next_tensor(search, comparison, findings);
   return findings;

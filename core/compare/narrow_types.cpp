@@ -75,6 +75,12 @@ void round_role(AttentionInputs& inputs, TensorRole role, const NarrowType& type
 
 void add_rounding_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
   const bool heads_given = inputs.options.op == Op::scaled_dot_product_attention;
+  const bool latents = is_latent(inputs.options);
+  const std::string made = latents ? "q and kv_a" : "q, k and v", made_of_all = latents ? "q, kv_a" : "q, k, v";
+  const std::vector<Id> made_ids = latents ? std::vector{Id::q, Id::kv_a} : std::vector{Id::q, Id::k, Id::v};
+  std::vector<Id> all = made_ids;
+  for (const Id id : {Id::scores, Id::scaled_scores, Id::attn_weights, Id::head_output, Id::output})
+    all.push_back(id);
   for (const NarrowType& type : {bf16, f16}) {
     const auto inward = [&](const char* what, std::vector<TensorRole> roles) {
       variants.push_back({fmt::format("{} are rounded to {} before they are used", what, type.name),
@@ -93,17 +99,14 @@ void add_rounding_variants(const AttentionInputs& inputs, ProgramVariants& varia
       variants.push_back({fmt::format("{} rounded to {}", what, type.name), std::move(changes)});
     };
     if (!heads_given) {
-      stages("q, k and v are", {Id::q, Id::k, Id::v});
+      stages(made + " are", made_ids);
       stages("concat is", {Id::concat});
     }
     stages("the scores are", {Id::scores});
     stages("the scaled scores are", {Id::scaled_scores});
     stages("the weights are", {Id::attn_weights});
     stages("the heads' output is", {Id::head_output});
-    if (!heads_given)
-      stages(
-          "q, k, v, scores, weights and output are each",
-          {Id::q, Id::k, Id::v, Id::scores, Id::scaled_scores, Id::attn_weights, Id::head_output, Id::output});
+    if (!heads_given) stages(made_of_all + ", scores, weights and output are each", all);
   }
 }
 

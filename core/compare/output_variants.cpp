@@ -238,6 +238,7 @@ void add_norms(const AttentionInputs& inputs, ProgramVariants& variants) {
          const TensorPtr query = t.query, key = t.key, value = t.value;
          t.query = shared_tensor(layer_norm(*query));
          t.key = key == query ? t.query : shared_tensor(layer_norm(*key));
+         if (!value) return;  // latents have none
          t.value = value == query ? t.query : value == key ? t.key : shared_tensor(layer_norm(*value));
        }});
 }
@@ -280,7 +281,7 @@ Tensor turned(const Tensor& x, const char* first, const char* second) {
 // The batch mistaken for the length: tokens at one position in all batches attend to each other.
 void add_batch_axis(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes s = attention_sizes(inputs);
-  if (s.batch < 2 || s.queries != s.keys || inputs.tensors.past_key) return;
+  if (s.batch < 2 || s.queries != s.keys || s.past > 0) return;
   AttentionInputs plain = inputs;
   TraceTensors& t = plain.tensors;
   t.attn_mask = t.key_padding_mask = t.valid_lens = t.nonpad_kv_seqlen = t.static_k = t.static_v =
@@ -290,10 +291,10 @@ void add_batch_axis(const AttentionInputs& inputs, ProgramVariants& variants) {
       Id::output, [plain](const Trace&) {
         AttentionInputs theirs = plain;
         TraceTensors& u = theirs.tensors;
-        const bool one = u.query == u.key && u.key == u.value;
+        const bool one = u.query == u.key && (u.key == u.value || !u.value);
         u.query = shared_tensor(turned(*u.query, "N", "L"));
         u.key = one ? u.query : shared_tensor(turned(*u.key, "N", "S"));
-        u.value = one ? u.query : shared_tensor(turned(*u.value, "N", "S"));
+        if (u.value) u.value = one ? u.query : shared_tensor(turned(*u.value, "N", "S"));
         return turned(*reference_forward(theirs)->tensors.output, "N", "L");
       });
 }
@@ -306,9 +307,8 @@ void add_output_variants(const AttentionInputs& inputs, ProgramVariants& variant
   add_projections(inputs, variants);
   add_sums_of_heads(inputs, variants);
   add_residuals(inputs, variants);
-  add_returned_weights(inputs, variants);
-  if (is_latent(inputs.options)) return;
   add_norms(inputs, variants);
+  add_returned_weights(inputs, variants);
   add_batch_axis(inputs, variants);
 }
 

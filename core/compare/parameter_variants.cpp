@@ -100,7 +100,7 @@ void add_single_parts(const AttentionInputs& inputs, ProgramVariants& variants) 
     return weight ? weight->shape().size(1) : 0;
   };
   const auto alike = [&](std::size_t a, std::size_t b) {
-    return parts.rows(a) == parts.rows(b) && width(a) == width(b) && parts.rows(a) > 0;
+    return parts.rows(a) == parts.rows(b) && width(a) == width(b) && parts.rows(a) > 0 && width(a) > 0;
   };
   const bool packed_orders =
       t.in_proj_weight && parts.rows(0) == parts.rows(1) && parts.rows(1) == parts.rows(2);
@@ -265,7 +265,7 @@ void add_sources(const AttentionInputs& inputs, ProgramVariants& variants) {
 }  // namespace
 
 void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
-  if (inputs.options.op != Op::multi_head_attention) return;
+  if (!projects(inputs.options.op)) return;
   const TraceTensors& t = inputs.tensors;
   const auto add = [&](bool applies, std::string text, Change change) {
     if (applies) variants.push_back({std::move(text), std::move(change)});
@@ -277,6 +277,8 @@ void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& vari
   without(t.out_proj_bias, "out_proj.bias is not added", [](TraceTensors& u) { u.out_proj_bias = nullptr; });
   without(t.in_proj_bias, "no bias is added, neither in_proj_bias nor out_proj.bias",
           [](TraceTensors& u) { u.in_proj_bias = u.out_proj_bias = nullptr; });
+  without(t.q_a_bias, "q_a_proj.bias is not added", [](TraceTensors& u) { u.q_a_bias = nullptr; });
+  without(t.kv_a_bias, "kv_a_proj_with_mqa.bias is not added", [](TraceTensors& u) { u.kv_a_bias = nullptr; });
   without(t.bias_k, "bias_k and bias_v are not appended",
           [](TraceTensors& u) { u.bias_k = u.bias_v = nullptr; });
   const auto transposed = [&](const char* name, TensorPtr TraceTensors::*member) {
@@ -293,6 +295,10 @@ void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& vari
   transposed("q_proj_weight", &TraceTensors::q_proj_weight);
   transposed("k_proj_weight", &TraceTensors::k_proj_weight);
   transposed("v_proj_weight", &TraceTensors::v_proj_weight);
+  transposed("q_a_proj.weight", &TraceTensors::q_a_weight);
+  transposed("q_b_proj.weight", &TraceTensors::q_b_weight);
+  transposed("kv_a_proj_with_mqa.weight", &TraceTensors::kv_a_weight);
+  transposed("kv_b_proj.weight", &TraceTensors::kv_b_weight);
   transposed("out_proj.weight", &TraceTensors::out_proj_weight);
   const auto squares = [&](bool output_too) {
     return [output_too](AttentionInputs& other) {

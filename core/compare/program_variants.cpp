@@ -84,8 +84,7 @@ std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs,
                                              const std::optional<StretchedRope>& stretched) {
   ProgramVariants variants;
   add_input_variants(inputs, stretched, variants);
-  const bool latents = is_latent(inputs.options);  // of whose projections and heads only few are known
-  if (latents) add_latent_variants(inputs, variants);
+  add_latent_variants(inputs, variants);
   add_mask_variants(inputs, variants);
   add_mask_value_variants(inputs, variants);
   add_position_mask_variants(inputs, variants);
@@ -93,14 +92,12 @@ std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs,
   add_indexer_variants(inputs, variants);
   add_rotary_scaling_variants(inputs, stretched, variants);
   add_rotary_variants(inputs, stretched, variants);
-  if (!latents) {
-    add_parameter_variants(inputs, variants);
-    add_head_variants(inputs, variants);
-    add_score_variants(inputs, variants);
-  }
+  add_parameter_variants(inputs, variants);
+  add_head_variants(inputs, variants);
+  add_score_variants(inputs, variants);
   add_softmax_variants(inputs, variants);
   add_output_variants(inputs, variants);
-  if (!latents) add_rounding_variants(inputs, variants);
+  add_rounding_variants(inputs, variants);
   return variants;
 }
 

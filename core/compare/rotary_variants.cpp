@@ -20,18 +20,20 @@ namespace {
 
 using Id = TensorId;
 
-constexpr const char* neighbours_text =
-    "rotary position embedding rotates neighbouring columns (2j, 2j + 1) together, not halves (j, j + D/2)";
-constexpr const char* halves_text =
-    "rotary position embedding rotates halves (j, j + D/2) together, not neighbouring columns (2j, 2j + 1)";
+std::string pairs_text(bool neighbours, const char* width) {
+  const std::string halves = fmt::format("halves (j, j + {}/2)", width);
+  constexpr const char* adjacent = "neighbouring columns (2j, 2j + 1)";
+  return neighbours ? fmt::format("rotary position embedding rotates {} together, not {}", adjacent, halves)
+                    : fmt::format("rotary position embedding rotates {} together, not {}", halves, adjacent);
+}
 
 // How a program rotates the columns of a head: a rotation, its direction and its positions.
 struct Turn : Rotation {
   std::optional<double> base;
   bool by_neighbour_angles = false;  // column d by the angle of pair d/2, while halves are rotated
   double direction = 1.0;            // −1: the opposite one
-  double first =
-      -1.0;  // the sign of sin θ in the first of the two columns, usually the opposite of the second's
+  // the sign of sin θ in the first of the two columns, usually the opposite of the second's
+  double sign_of_first = -1.0;
   std::function<double(Index h, Index t)> position = {};
 };
 
@@ -39,60 +41,81 @@ struct Turn : Rotation {
 Tensor rotated(const Tensor& x, const Turn& turn) {
   const Cells cell(x);
   return filled4(x.shape(), [&](Index n, Index h, Index t, Index d) {
-    if (d >= 2 * turn.count()) return cell(n, h, t, d);
+    const Index column = d - turn.first;
+    if (column < 0 || column >= 2 * turn.count()) return cell(n, h, t, d);
     const Index pair = turn.pair_of(d);
-    const bool first = d == pair * turn.step();
+    const bool first = column == pair * turn.step();
     // repeat_interleave of the angles with rotate_half
-    const Index angle_of = turn.by_neighbour_angles ? d / 2 : pair;
+    const Index angle_of = turn.by_neighbour_angles ? column / 2 : pair;
     const double angle = turn.position(h, t) * turn.inverse_frequencies[static_cast<std::size_t>(angle_of)];
     const double partner = cell(n, h, t, first ? d + turn.apart() : d - turn.apart());
-    const double sign = turn.direction * (first ? turn.first : 1.0);
+    const double sign = turn.direction * (first ? turn.sign_of_first : 1.0);
     return turn.factor * (cell(n, h, t, d) * std::cos(angle) + sign * partner * std::sin(angle));
   });
+}
+
+// Of latents, k_rot holds all of a key that is rotated.
+Id rotary_id(const AttentionOptions& o, bool of_queries) {
+  return of_queries ? Id::q_rotary : is_latent(o) ? Id::k_rot : Id::k_rotary;
+}
+
+// What is rotated, before it is.
+Tensor unrotated(const Trace& so_far, bool of_queries) {
+  const AttentionOptions& o = so_far.options;
+  const Id id = rotary_id(o, of_queries);
+  if (id == Id::k_rot)
+    return columns_of(required(so_far, Id::kv_a), o.kv_lora_rank.value_or(0), required(so_far, id).shape());
+  return required(so_far, made_of(id, o));
 }
 
 // Ours, as the trace has it: another variant may have changed the frequencies.
 Turn usual_turn(const Trace& so_far, bool of_queries) {
   const AttentionOptions& o = so_far.options;
-  const Index queries = required(so_far, Id::q_heads).shape().size(2);
-  const Index past = rotary_first_key(o), keys = past + required(so_far, Id::k_heads).shape().size(2);
-  const auto first = static_cast<double>(of_queries ? rotary_first_query(o, queries, keys) : past);
-  Turn turn{rotation_of(o), o.rotary_base};
+  const AttentionSizes s = attention_sizes(o, so_far.tensors);
+  const auto first =
+      static_cast<double>(of_queries ? rotary_first_query(o, s.queries, s.keys) : rotary_first_key(o));
+  Turn turn{of_queries ? rotation_of(o) : rotation_of_keys(o), o.rotary_base};
   turn.position = [first](Index, Index t) { return first + static_cast<double>(t); };
   return turn;
 }
 
-// Heads as they are rotated: normalised where the norm comes first.
-const Tensor& unturned(const Trace& so_far, Id from) {
-  if (from == Id::q_heads) from = made_of(Id::q_rotary, so_far.options);
-  if (from == Id::k_heads) from = made_of(Id::k_rotary, so_far.options);
-  return required(so_far, from);
-}
-
 using TurnChange = std::function<void(Turn&, bool of_queries)>;
 
-// `to` is `from` rotated as ours rotates queries, or keys, with a change.
-StageChange rotated_as(Id to, Id from, bool of_queries, const TurnChange& change = {}) {
-  return {to, [=](const Trace& so_far) {
+// Rotated as ours rotates queries, or keys, with a change.
+StageChange rotated_as(const AttentionOptions& o, bool of_queries, const TurnChange& change) {
+  return {rotary_id(o, of_queries), [=](const Trace& so_far) {
             Turn turn = usual_turn(so_far, of_queries);
-            if (change) change(turn, of_queries);
-            return rotated(unturned(so_far, from), turn);
+            change(turn, of_queries);
+            return rotated(unrotated(so_far, of_queries), turn);
           }};
+}
+
+// A tensor rotated as it stands.
+StageChange also_rotated(Id id, bool of_queries) {
+  return {id,
+          [=](const Trace& so_far) { return rotated(required(so_far, id), usual_turn(so_far, of_queries)); }};
 }
 
 // What the variants are made for.
 struct RotaryPlan {
+  const AttentionOptions& options;
   Rotation ours;
   Index queries = 0, keys = 0, past = 0;
+
+  // The letter of the columns that are rotated.
+  const char* width() const { return is_latent(options) ? "R" : "D"; }
 };
 
-// The same change of the rotation for queries and keys, for queries only and for keys only.
-void add_rotations(ProgramVariants& variants, const std::string& text, const TurnChange& change) {
+// The same change of the rotation for queries and keys, which may be a setting, for queries only and for keys
+// only.
+void add_rotations(const RotaryPlan& plan, ProgramVariants& variants, const std::string& text,
+                   const TurnChange& change, const std::string& setting = "") {
   for (const auto& [who, queries, keys] : {std::tuple{"", true, true}, std::tuple{", in q alone", true, false},
                                            std::tuple{", in k alone", false, true}}) {
     ProgramVariant variant{text + who};
-    if (queries) variant.stages.push_back(rotated_as(Id::q_rotary, Id::q_heads, true, change));
-    if (keys) variant.stages.push_back(rotated_as(Id::k_rotary, Id::k_heads, false, change));
+    if (queries && keys) variant.remedy = setting;
+    if (queries) variant.stages.push_back(rotated_as(plan.options, true, change));
+    if (keys) variant.stages.push_back(rotated_as(plan.options, false, change));
     variants.push_back(std::move(variant));
   }
 }
@@ -114,21 +137,22 @@ std::string shift_text(Index by, Index past) {
 
 void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
   const Index pairs = plan.ours.count();
-  add_rotations(variants, "the rotation goes the other way: the sign of sin θ is opposite",
+  add_rotations(plan, variants, "the rotation goes the other way: the sign of sin θ is opposite",
                 [](Turn& turn, bool) { turn.direction = -1.0; });
   if (pairs > 1) {
     const bool halves = plan.ours.pairs == RotaryPairs::halves;
     const RotaryPairs other = halves ? RotaryPairs::neighbours : RotaryPairs::halves;
-    add_rotations(variants, halves ? neighbours_text : halves_text,
-                  [other](Turn& turn, bool) { turn.pairs = other; });
+    add_rotations(
+        plan, variants, pairs_text(halves, plan.width()), [other](Turn& turn, bool) { turn.pairs = other; },
+        fmt::format("--set attention.rotary_pairs={}", halves ? "neighbours" : "halves"));
     if (halves)
-      add_rotations(variants,
+      add_rotations(plan, variants,
                     "the rotary angles are laid out for neighbouring columns (θ0, θ0, θ1, θ1, …) while "
                     "halves are rotated",
                     [](Turn& turn, bool) { turn.by_neighbour_angles = true; });
   }
   for (const Index by : shifts(plan.past)) {
-    add_rotations(variants, shift_text(by, plan.past), [by](Turn& turn, bool) {
+    add_rotations(plan, variants, shift_text(by, plan.past), [by](Turn& turn, bool) {
       turn.position = [own = turn.position, by](Index h, Index t) {
         return own(h, t) + static_cast<double>(by);
       };
@@ -136,37 +160,39 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
   }
   if (plan.ours.factor != 1.0)
     add_rotations(
-        variants,
+        plan, variants,
         fmt::format("cos and sin are not multiplied by {:.9g}, the attention_factor of a scaled RoPE",
                     plan.ours.factor),
         [](Turn& turn, bool) { turn.factor = 1.0; });
-  add_rotations(variants, "the rotation lacks the minus of rotate_half: both columns of a pair add sin θ",
-                [](Turn& turn, bool) { turn.first = 1.0; });
-  add_rotations(variants, "the rotary positions count the heads, not the tokens", [](Turn& turn, bool) {
+  add_rotations(plan, variants,
+                "the rotation lacks the minus of rotate_half: both columns of a pair add sin θ",
+                [](Turn& turn, bool) { turn.sign_of_first = 1.0; });
+  add_rotations(plan, variants, "the rotary positions count the heads, not the tokens", [](Turn& turn, bool) {
     turn.position = [](Index h, Index) { return static_cast<double>(h); };
   });
-  add_rotations(variants, "the rotary positions run backwards", [plan](Turn& turn, bool of_queries) {
-    const auto last = static_cast<double>((of_queries ? plan.queries : plan.keys) - 1);
-    turn.position = [last](Index, Index t) { return last - static_cast<double>(t); };
-  });
-  add_rotations(variants, "every token has the same rotary position",
+  add_rotations(plan, variants, "the rotary positions run backwards",
+                [queries = plan.queries, keys = plan.keys](Turn& turn, bool of_queries) {
+                  const auto last = static_cast<double>((of_queries ? queries : keys) - 1);
+                  turn.position = [last](Index, Index t) { return last - static_cast<double>(t); };
+                });
+  add_rotations(plan, variants, "every token has the same rotary position",
                 [](Turn& turn, bool) { turn.position = [](Index, Index) { return 1.0; }; });
   for (const double factor : {2.0, 0.5, 0.25, 0.125}) {
-    add_rotations(variants, fmt::format("rotary positions are multiplied by {:g}", factor),
+    add_rotations(plan, variants, fmt::format("rotary positions are multiplied by {:g}", factor),
                   [factor](Turn& turn, bool) {
                     for (double& frequency : turn.inverse_frequencies) frequency *= factor;
                   });
   }
   if (pairs > 1) {
-    add_rotations(variants, "the rotary frequencies stand in the reverse order", [](Turn& turn, bool) {
+    add_rotations(plan, variants, "the rotary frequencies stand in the reverse order", [](Turn& turn, bool) {
       turn.inverse_frequencies = {turn.inverse_frequencies.rbegin(), turn.inverse_frequencies.rend()};
     });
-    add_rotations(variants,
+    add_rotations(plan, variants,
                   "the exponent of the rotary frequencies lacks its 2: base^(−j/D), not base^(−2j/D)",
                   [](Turn& turn, bool) {
                     for (double& frequency : turn.inverse_frequencies) frequency = std::sqrt(frequency);
                   });
-    add_rotations(variants,
+    add_rotations(plan, variants,
                   "the exponent of the rotary frequencies is doubled: base^(−4j/D), not base^(−2j/D)",
                   [](Turn& turn, bool) {
                     for (double& frequency : turn.inverse_frequencies) frequency *= frequency;
@@ -188,7 +214,8 @@ StageChange columns_from(Id id, std::vector<Index> source) {
 
 // Checkpoints keep the columns that are rotated together as halves (transformers) or as neighbours (Meta's
 // Llama); converting them reorders the rows of W_q and W_k. Here that was forgotten, or done once too often.
-void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVariants& variants) {
+void add_row_orders(const RotaryPlan& plan, ProgramVariants& variants) {
+  const AttentionOptions& o = plan.options;
   const Index pairs = plan.ours.count();
   if (pairs < 2 || plan.ours.pairs != RotaryPairs::halves) return;
   std::vector<Index> to_halves(static_cast<std::size_t>(o.head_dim));
@@ -216,7 +243,7 @@ void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVa
     add(fmt::format("{}q alone are {}", what, how), {columns_from(q, source)});
     // The scores of the first are those of the other convention, and have its name.
     if (halves)
-      add(neighbours_text, {columns_from(q, source), columns_from(k, source)},
+      add(pairs_text(true, plan.width()), {columns_from(q, source), columns_from(k, source)},
           fmt::format("{}q and of k are reordered for it", module ? "the rows of W_" : "the columns of "));
     else
       add(fmt::format("{}q and {}k are {}, and rotated as halves", what, module ? "W_" : "", how),
@@ -225,12 +252,13 @@ void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVa
 }
 
 // Like partial_rotary_factor: only the first columns of a head, with the frequencies of that many columns.
-void add_partial_rotations(const AttentionOptions& o, ProgramVariants& variants) {
+void add_partial_rotations(const RotaryPlan& plan, ProgramVariants& variants) {
+  const AttentionOptions& o = plan.options;
   if (!o.rotary_base) return;
   for (const Index part : {Index{2}, Index{4}}) {
     if (o.head_dim % (2 * part) != 0) continue;
     const Index width = o.head_dim / part;
-    add_rotations(variants,
+    add_rotations(plan, variants,
                   fmt::format("only the first {} of {} columns of a head are rotated by their positions",
                               width, o.head_dim),
                   [width](Turn& turn, bool) {
@@ -240,26 +268,25 @@ void add_partial_rotations(const AttentionOptions& o, ProgramVariants& variants)
 }
 
 // Which tensors are rotated, and how often.
-void add_targets(ProgramVariants& variants) {
-  const auto as_heads = [](Id id, Id heads) {
-    return StageChange{id, [heads](const Trace& so_far) { return unturned(so_far, heads); }};
+void add_targets(const AttentionOptions& o, ProgramVariants& variants) {
+  const auto as_heads = [&](bool of_queries) {
+    return StageChange{rotary_id(o, of_queries),
+                       [of_queries](const Trace& so_far) { return unrotated(so_far, of_queries); }};
   };
-  variants.push_back(
-      {"q alone is rotated by its positions (rotary), k is not", {as_heads(Id::k_rotary, Id::k_heads)}});
-  variants.push_back(
-      {"k alone is rotated by its positions (rotary), q is not", {as_heads(Id::q_rotary, Id::q_heads)}});
+  const StageChange queries = as_heads(true), keys = as_heads(false);
+  variants.push_back({"q alone is turned by its positions (rotary), k is not", {keys}});
+  variants.push_back({"k alone is turned by its positions (rotary), q is not", {queries}});
   // For programs that return q and k all the same.
   variants.push_back({"q and k are not rotated by their positions",
                       "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                       {},
-                      {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)}});
-  const StageChange values = rotated_as(Id::v_heads, Id::v_heads, false);
-  variants.push_back({"v is rotated by its positions (rotary), too", {values}});
-  variants.push_back({"v alone is rotated by its positions (rotary), q and k are not",
-                      {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads), values}});
-  variants.push_back(
-      {"q and k are rotated by their positions twice (rotary)",
-       {rotated_as(Id::q_rotary, Id::q_rotary, true), rotated_as(Id::k_rotary, Id::k_rotary, false)}});
+                      {queries, keys}});
+  variants.push_back({"q and k are rotated by their positions twice (rotary)",
+                      {also_rotated(Id::q_rotary, true), also_rotated(rotary_id(o, false), false)}});
+  if (is_latent(o)) return;  // no value has as many columns
+  const StageChange values = also_rotated(Id::v_heads, false);
+  variants.push_back({"v is turned by its positions (rotary), too", {values}});
+  variants.push_back({"v alone is turned by its positions (rotary), q and k are not", {queries, keys, values}});
 }
 
 // Rotated over the whole width, before the split: the frequencies of E columns, not of D.
@@ -285,38 +312,11 @@ void add_before_split(const AttentionInputs& inputs, const AttentionOptions& o, 
         joined(Id::k_rotary, Id::k, rotary_first_key(o))}});
 }
 
-// Latents have a past of keys that are rotated already, and one key for all heads.
-void add_latent_shifts(const AttentionInputs& inputs, const AttentionOptions& o, ProgramVariants& variants) {
-  if (!has_rotary_embedding(o)) return;
-  const AttentionSizes sizes = attention_sizes(inputs);
-  if (sizes.past == 0) return;
-  for (const Index by : shifts(sizes.past)) {
-    const StageChange queries{Id::q_rotary, [by](const Trace& so_far) {
-                                const AttentionOptions& p = so_far.options;
-                                const AttentionSizes s = attention_sizes(p, so_far.tensors);
-                                return rotary_embedding(required(so_far, Id::q_heads), rotation_of(p),
-                                                        rotary_first_query(p, s.queries, s.keys) + by);
-                              }};
-    const StageChange keys{Id::k_rot, [by](const Trace& so_far) {
-                             const AttentionOptions& p = so_far.options;
-                             const Tensor columns =
-                                 columns_of(required(so_far, Id::kv_a), p.kv_lora_rank.value_or(0),
-                                            required(so_far, Id::k_rot).shape());
-                             return rotary_embedding(columns, rotation_of_keys(p), rotary_first_key(p) + by);
-                           }};
-    const std::string text = shift_text(by, sizes.past);
-    variants.push_back({text, {keys, queries}});
-    variants.push_back({text + ", in q alone", {queries}});
-    variants.push_back({text + ", in k alone", {keys}});
-  }
-}
-
 }  // namespace
 
 void add_rotary_variants(const AttentionInputs& inputs, const std::optional<StretchedRope>& stretched,
                          ProgramVariants& variants) {
   const AttentionOptions o = resolved_options(inputs);
-  if (is_latent(o)) return add_latent_shifts(inputs, o, variants);
   const TraceTensors& t = inputs.tensors;
   const auto with_base = [](std::optional<double> base) {
     return [base](AttentionInputs& other) {
@@ -330,14 +330,17 @@ void add_rotary_variants(const AttentionInputs& inputs, const std::optional<Stre
                         "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                         with_base(std::nullopt)});
     const AttentionSizes sizes = attention_sizes(inputs);
-    const RotaryPlan plan{rotation_of(o), sizes.queries, sizes.new_keys(), sizes.past};
+    const RotaryPlan plan{o, rotation_of_keys(o), sizes.queries, sizes.new_keys(), sizes.past};
     add_conventions(plan, variants);
-    add_row_orders(plan, o, variants);
-    add_targets(variants);
-    add_partial_rotations(o, variants);
-    add_before_split(inputs, o, variants);
+    add_targets(o, variants);
+    if (!is_latent(o)) {  // which rotates no more than the columns made for it
+      add_row_orders(plan, variants);
+      add_partial_rotations(plan, variants);
+      add_before_split(inputs, o, variants);
+    }
   }
-  if (o.head_dim == 0 || o.head_dim % 2 != 0 || o.add_zero_attn || t.bias_k || t.static_k) return;
+  const Index width = rotary_width(o);
+  if (width == 0 || width % 2 != 0 || o.add_zero_attn || t.bias_k || t.static_k) return;
   for (const double base : {1e4, 5e5, 1e6, 1e5, 1e3, 100.0}) {
     if (o.rotary_base == base && o.rotary_factor == 1.0) continue;
     if (stretched && stretched->base == base) continue;  // named for what it is: no scaling

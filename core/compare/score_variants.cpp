@@ -28,7 +28,8 @@ Tensor with_heads(const Tensor& x, Index heads) {
 }
 
 // The heads of one tensor used for another's, if their sizes allow it.
-void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& variants) {
+void add_exchanges(const AttentionSizes& s, const AttentionOptions& o, ProgramVariants& variants) {
+  const bool rotary = has_rotary_embedding(o);
   const auto scores_of = [&](const char* text, auto left, auto right) {
     variants.push_back({text, {{Id::scores, [left, right, heads = s.heads](const Trace& so_far) {
                                   return attention_scores(with_heads(*left(so_far), heads),
@@ -44,7 +45,7 @@ void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& varian
     scores_of("the scores are k·kᵀ, not q·kᵀ", k, k);
     scores_of("the scores are k·qᵀ, not q·kᵀ: transposed", k, q);
   }
-  if (s.head_dim == s.v_head_dim) scores_of("the scores are q·vᵀ: v stands in the place of k", q, v);
+  if (s.score_width() == s.value_width()) scores_of("the scores are q·vᵀ: v stands in the place of k", q, v);
   if (s.head_dim > 1 && s.all_keys > 1)
     scores_of("kᵀ is k reshaped to (D,S), not transposed", q, [](const Trace& t) {
       const Tensor& keys = *keys_of_scores(t.tensors, t.options);
@@ -64,7 +65,7 @@ void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& varian
         std::tuple{"the weights weigh q, not v: q stands in the place of v", Id::q_heads, Id::q_rotary,
                    s.queries == s.all_keys}}) {
     if (!fits) continue;
-    if (s.past > 0 && heads == Id::k_heads) {
+    if (s.past > 0 && heads == Id::k_heads && !is_latent(o)) {
       values_of(text, Id::present_key);
       continue;
     }
@@ -90,17 +91,19 @@ StageChange normalised_scores(Id id, bool root_mean_square, double epsilon) {
   });
 }
 
-void add_normalised(bool rotary, ProgramVariants& variants) {
+void add_normalised(const AttentionOptions& o, ProgramVariants& variants) {
   const auto both = [&](std::string text, Id q, Id k, bool root_mean_square, double epsilon) {
     variants.push_back(
         {std::move(text),
          {normalised_scores(q, root_mean_square, epsilon), normalised_scores(k, root_mean_square, epsilon)}});
   };
-  const Id q = rotary ? Id::q_rotary : Id::q_heads, k = rotary ? Id::k_rotary : Id::k_heads;
+  const bool rotary = has_rotary_embedding(o), latents = is_latent(o);
+  const Id q = latents ? path_of_queries(o).back() : rotary ? Id::q_rotary : Id::q_heads;
+  const Id k = latents ? path_of_keys(o).back() : rotary ? Id::k_rotary : Id::k_heads;
   both("each row of q and of k is divided by its norm (cosine attention)", q, k, false, 0.0);
   for (const double epsilon : {1e-6, 1e-5, 0.0})
     both("each row of q and of k is divided by its root mean square (QK-norm)", q, k, true, epsilon);
-  if (rotary)
+  if (rotary && !latents)
     for (const double epsilon : {1e-6, 1e-5, 0.0})
       both("each row of q and of k is divided by its root mean square (QK-norm)", Id::q_heads, Id::k_heads,
            true, epsilon);
@@ -182,12 +185,11 @@ void add_score_variants(const AttentionInputs& inputs, ProgramVariants& variants
   const AttentionSizes sizes = attention_sizes(inputs);
   const AttentionOptions o = resolved_options(inputs);
   if (o.head_dim == 0) return;
-  const bool rotary = has_rotary_embedding(o);
-  add_exchanges(sizes, rotary, variants);
+  add_exchanges(sizes, o, variants);
   add_transposed_weights(sizes, variants);
   add_scaled_queries(inputs, o, variants);
   add_softcaps(inputs, variants);
-  if (!o.qk_norm) add_normalised(rotary, variants);
+  if (!o.qk_norm) add_normalised(o, variants);
 }
 
 namespace {
@@ -289,8 +291,9 @@ void add_rule(ProgramVariants& variants, std::string text, RowRule rule) {
   variants.push_back({std::move(text), {by_rows(std::move(rule))}});
 }
 
-// A softmax with another sum, or without one.
-void add_sums(ProgramVariants& variants) {
+// A softmax with another sum, or without one. Beside a missing sink, a small number in the sum changes
+// nothing that f32 tells.
+void add_sums(bool has_sink, ProgramVariants& variants) {
   add_rule(variants, "1 is added to the sum of the softmax: exp(score) / (1 + Σ exp(score))",
            [](std::span<double> row) {
              const double shift = std::max(0.0, row_maximum(row));
@@ -307,6 +310,7 @@ void add_sums(ProgramVariants& variants) {
            exponentials(false, 0.0, false));
   add_rule(variants, "the weights are exp(score − row maximum), not divided by their sum over the row",
            exponentials(true, 0.0, false));
+  if (has_sink) return;
   for (const double epsilon : {1e-3, 1e-2, 1e-4, 1e-5, 1e-6, 1e-8})
     for (const bool shifted : {true, false})
       add_rule(variants, fmt::format("{:g} is added to the sum of the softmax", epsilon),
@@ -412,7 +416,7 @@ void add_softmax_variants(const AttentionInputs& inputs, ProgramVariants& varian
   const AttentionSizes sizes = attention_sizes(inputs);
   if (sizes.all_keys == 0 || sizes.queries == 0 || sizes.batch == 0) return;
   add_axes(sizes, variants);
-  add_sums(variants);
+  add_sums(!inputs.options.sink.empty(), variants);
   add_changed_softmaxes(variants);
   add_narrow_softmaxes(inputs.options, variants);
   add_other_functions(variants);

@@ -249,7 +249,7 @@ VariantTrials::Beginning VariantTrials::beginning(const ProgramVariant& variant)
 const VariantTrials::Array* VariantTrials::projected_next(std::span<const StageChange> stages,
                                                           std::size_t next) const {
   if (next >= values_ || arrays_[next].name.id != Id::output || !arrays_[next].read) return nullptr;
-  if (ours_.options.op != Op::multi_head_attention || ours_.dtype != DType::f64) return nullptr;
+  if (!projects(ours_.options.op) || ours_.dtype != DType::f64) return nullptr;
   const auto is = [&](auto&& holds) { return std::ranges::any_of(stages, holds, &StageChange::stage); };
   const bool reaches =
       is([](Id id) { return id <= Id::concat; }) && !is([](Id id) { return id == Id::output; });
@@ -275,7 +275,7 @@ TrialResult VariantTrials::tried(const ProgramVariant& variant, const Trace* giv
     const Trace& base = begun ? begun->trace : given_base ? *given_base : ours_;
     const std::vector<StageChange>& stages = begun ? begun->stages : variant.stages;
     retraced(base, stages, [&](Id stage, const Trace& so_far, const std::vector<TensorPtr>& unchanged) {
-      if (stage == Id::concat && arrays_[result.agreeing].name.id != Id::concat) {
+      if (stage == rows_of_output(so_far.tensors)) {
         if (const Array* output = projected_next(stages, result.agreeing)) {
           const Index width = output->read->shape().size(2);
           for (Index row = 0; row < output->read->size() / width; ++row)
@@ -327,7 +327,7 @@ std::vector<double> VariantTrials::residuals(const ProgramVariant& variant, Resi
     const std::size_t end = of == Residuals::of_all ? std::max(values_, first_ + 1) : first_ + 1;
     retraced(
         begun ? begun->trace : ours_, stages, [&](Id stage, const Trace& so_far, const std::vector<TensorPtr>&) {
-          if (stage == Id::concat && of == Residuals::of_some_columns) {
+          if (stage == rows_of_output(so_far.tensors) && of == Residuals::of_some_columns) {
             if (const Array* output = projected_next(stages, first_)) {
               const Index width = output->read->shape().size(2);
               const Index step = std::max<Index>(1, width / enough_columns);

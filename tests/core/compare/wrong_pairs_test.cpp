@@ -251,7 +251,6 @@ std::vector<Scenario> scenarios() {
   };
   for (const Preset& preset : presets()) {
     const Scenario plain = small_preset(preset);
-    if (is_latent(plain.op)) continue;  // no causes are searched for
     add(plain);
     Scenario padded = plain;
     padded.mask.valid_lens = std::vector<std::vector<std::int64_t>>{{2}, {1}};
