@@ -41,6 +41,12 @@ StageChange not_normalised(const Latent& latent) {
   return made_by(latent, 0, [](const Tensor& columns, const Trace&) { return columns; });
 }
 
+// x ∘ weight, row by row, if there is a weight.
+Tensor times_weight(Tensor x, const TensorPtr& weight) {
+  for (Index i = 0; weight && i < x.size(); ++i) x.set_flat(i, x.flat(i) * weight->flat(i % weight->size()));
+  return x;
+}
+
 void add_norms_of(const Latent& latent, const AttentionInputs& inputs, ProgramVariants& variants) {
   const Weight member = latent.weight;
   variants.push_back({fmt::format("the latents of {} are not normalised", latent.of), {not_normalised(latent)}});
@@ -52,6 +58,11 @@ void add_norms_of(const Latent& latent, const AttentionInputs& inputs, ProgramVa
          return normalised(columns, (so_far.tensors.*member).get(), norm);
        })}});
   if (!(inputs.tensors.*member)) return;
+  variants.push_back(
+      {fmt::format("the latents of {} are not normalised, but multiplied by the weight of their norm", latent.of),
+       {made_by(latent, 0, [member](const Tensor& columns, const Trace& so_far) {
+         return times_weight(columns, so_far.tensors.*member);
+       })}});
   variants.push_back({fmt::format("the norm of the latents of {} has no weight", latent.of),
                       [member](AttentionInputs& other) { other.tensors.*member = nullptr; }});
   variants.push_back({fmt::format("the norm of the latents of {} multiplies by 1 + weight", latent.of),
@@ -94,11 +105,8 @@ void add_norms_of_key(Index latent, ProgramVariants& variants) {
   variants.push_back({"the norm is of the latent and k_rot together, not of the latent alone",
                       {made_by(latent_of_keys, 0,
                                [](const Tensor& columns, const Trace& so_far) {
-                                 Tensor result = divided_by_whole(columns, so_far);
-                                 const TensorPtr& weight = so_far.tensors.kv_a_norm_weight;
-                                 for (Index i = 0; weight && i < result.size(); ++i)
-                                   result.set_flat(i, result.flat(i) * weight->flat(i % weight->size()));
-                                 return result;
+                                 return times_weight(divided_by_whole(columns, so_far),
+                                                     so_far.tensors.kv_a_norm_weight);
                                }),
                        key_of(latent, divided_by_whole)}});
   variants.push_back({"k_rot is normalised, too", {key_of(latent, [](const Tensor& columns, const Trace& t) {

@@ -162,6 +162,9 @@ TEST_CASE("wrong norms, columns and rotations of latents are named, in both layo
   };
   const std::vector<Wrong> all{
       {"the latents of keys and values are not normalised", {raw}},
+      {"the latents of keys and values are not normalised, but multiplied by the weight",
+       {latents_as(
+           [](const Trace& t, Index n, Index s, Index c) { return of_kv_a(t, n, s, c) * weight_of(t, c); })}},
       {"the latents of queries are not normalised", {raw_queries}},
       {"neither the latents of keys and values nor those of queries are normalised", {raw, raw_queries}},
       {"the norm is of the latent and k_rot together",
