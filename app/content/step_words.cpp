@@ -51,17 +51,33 @@ std::optional<StepWords> own_words(std::string_view key, const AttentionOptions&
   return words;
 }
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// Where there is no RoPE.
+void without_rotation(StepWords& words) {
+  if (words.formulas.back().starts_with("θ")) words.formulas.pop_back();
+  for (std::string& formula : words.formulas)
+    for (const char* const rotation : {" rotated by θ", ", rotated back by θ"})
+      replace_all(formula, rotation, "");
+}
+
 // The row of a step or picture of latents; first the one for compressed queries, or for the absorbed layout.
 std::optional<StepWords> words_of_latents(const std::string& key, const AttentionOptions& options) {
   std::optional<StepWords> words;
   if (options.q_lora_rank) words = own_words(key + " of compressed latents", options);
   if (!words && is_absorbed(options)) words = own_words(key + " of absorbed latents", options);
-  return words ? words : own_words(key + " of latents", options);
+  if (!words) words = own_words(key + " of latents", options);
+  if (words && !has_rotary_embedding(options)) without_rotation(*words);
+  return words;
 }
 
 // Given frequencies do not follow from a base.
 void without_base(StepWords& words) {
-  if (words.formulas.size() == 2) words.formulas[1] = "θ = position · inverse frequency of pair j";
+  if (words.formulas.size() == 2 && words.formulas[1].starts_with("θ"))
+    words.formulas[1] = "θ = position · inverse frequency of pair j";
 }
 
 std::string scale_formula(const AttentionOptions& options) {
@@ -152,11 +168,6 @@ void add_row_sentence(StepWords& words, const StepFacts& facts) {
   if (const Index n = facts.zero_rows; n > 0)
     words.sentence += n == 1 ? " 1 row of this map is fully masked: it is set to 0."
                              : fmt::format(" {} rows of this map are fully masked: they are set to 0.", n);
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
 }
 
 // The words of the output projection, of the tensor that it multiplies behind a gate.
@@ -339,6 +350,7 @@ std::optional<StepWords> backward_words(Step step, const StepPicture& picture, c
   const bool of_latents = words.has_value();
   if (!words) words = own_words(place, facts.options);
   if (!words) return words;
+  if (!has_rotary_embedding(facts.options)) without_rotation(*words);
   if (of_latents) return words;
   if (step == Step::scores && picture.left && reads_other_rows(*picture.left, facts.options)) {
     const std::string_view q = head_symbol(*picture.left);

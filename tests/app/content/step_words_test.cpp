@@ -273,6 +273,26 @@ TEST_CASE("the scores of latents say which columns are multiplied, and which of 
   }
 }
 
+TEST_CASE("no formula of latents rotates anything where there is no RoPE, and the input is nobody's angle") {
+  for (const LatentLayout layout : {LatentLayout::expanded, LatentLayout::absorbed}) {
+    Scenario scenario = preset_scenario("latent");
+    scenario.attention.layout = layout;
+    scenario.attention.rotary_base.reset();
+    const TracePtr trace = reference_forward(make_scenario_inputs(scenario, DType::f32).attention);
+    for (const Step step : {Step::inputs, Step::project, Step::split_heads, Step::scores})
+      for (const StepPicture& picture : step_pictures(step, *trace)) {
+        const StepFacts facts = step_facts(*trace, step, 0, 0);
+        std::vector<std::string> formulas = step_words(step, picture, facts).formulas;
+        if (const auto back = backward_words(step, picture, facts))
+          formulas.insert(formulas.end(), back->formulas.begin(), back->formulas.end());
+        for (const std::string& formula : formulas) {
+          CAPTURE(formula);
+          CHECK(formula.find("θ") == std::string::npos);
+        }
+      }
+  }
+}
+
 TEST_CASE("every step says how its gradient comes back, and not as it went forward") {
   const auto of = [](Step step, TensorId result) {
     return backward_words(step, {result, {}, {}, false, 0, 0}, {});
