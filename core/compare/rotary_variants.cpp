@@ -274,8 +274,8 @@ void add_targets(const AttentionOptions& o, ProgramVariants& variants) {
                        [of_queries](const Trace& so_far) { return unrotated(so_far, of_queries); }};
   };
   const StageChange queries = as_heads(true), keys = as_heads(false);
-  variants.push_back({"q alone is turned by its positions (rotary), k is not", {keys}});
-  variants.push_back({"k alone is turned by its positions (rotary), q is not", {queries}});
+  variants.push_back({"q alone is rotated by its positions (rotary), k is not", {keys}});
+  variants.push_back({"k alone is rotated by its positions (rotary), q is not", {queries}});
   // For programs that return q and k all the same.
   variants.push_back({"q and k are not rotated by their positions",
                       "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
@@ -285,8 +285,8 @@ void add_targets(const AttentionOptions& o, ProgramVariants& variants) {
                       {also_rotated(Id::q_rotary, true), also_rotated(rotary_id(o, false), false)}});
   if (is_latent(o)) return;  // no value has as many columns
   const StageChange values = also_rotated(Id::v_heads, false);
-  variants.push_back({"v is turned by its positions (rotary), too", {values}});
-  variants.push_back({"v alone is turned by its positions (rotary), q and k are not", {queries, keys, values}});
+  variants.push_back({"v is rotated by its positions (rotary), too", {values}});
+  variants.push_back({"v alone is rotated by its positions (rotary), q and k are not", {queries, keys, values}});
 }
 
 // Rotated over the whole width, before the split: the frequencies of E columns, not of D.

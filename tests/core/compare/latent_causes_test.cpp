@@ -190,8 +190,8 @@ TEST_CASE("wrong norms, columns and rotations of latents are named, in both layo
              return q(n, h, l, (d + turned_width) % (plain_width + turned_width));
            });
          }}}},
-      {"q alone is turned by its positions (rotary), k is not", {keys_as(last_columns, 0.0)}},
-      {"k alone is turned by its positions (rotary), q is not", {queries_as_they_are()}},
+      {"q alone is rotated by its positions (rotary), k is not", {keys_as(last_columns, 0.0)}},
+      {"k alone is rotated by its positions (rotary), q is not", {queries_as_they_are()}},
       {"the rotation goes the other way: the sign of sin θ is opposite, in k alone",
        {keys_as(last_columns, -1.0)}},
       {"the norm of the latents of keys and values multiplies by 1 + weight",
