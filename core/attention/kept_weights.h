@@ -1,4 +1,4 @@
-// What a fast backend adds to its trace if the weights are requested.
+// What a fast backend adds to its trace.
 #pragma once
 
 #include "core/attention/trace.h"
@@ -11,5 +11,8 @@ void keep_attn_weights(TraceTensors& tensors, const AttentionOptions& options, T
 
 // The same with attn_weights and dropped_weights of an earlier run, which have not changed.
 void keep_attn_weights_of(const TraceTensors& before, TraceTensors& tensors, const AttentionOptions& options);
+
+// What follows the output: residual_output and layer_norm_output, if the options have them.
+void add_and_norm(TraceTensors& tensors, const AttentionOptions& options);
 
 }  // namespace headwise

@@ -3,12 +3,10 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/attention/add_and_norm.h"
 #include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/check_attention_inputs.h"
@@ -45,34 +43,6 @@ const float* numbers_of(const TensorPtr& tensor) {
   return tensor->values<float>().data();
 }
 
-// Scratch memory of each worker, allocated for its first task.
-class FusedScratch {
- public:
-  FusedScratch(int threads, Index size) : size_(size), buffers_(static_cast<std::size_t>(threads)) {}
-  float* of(int worker) {
-    FusedBuffer& own = buffers_[static_cast<std::size_t>(worker)];
-    if (own.size() == 0) own = FusedBuffer(size_);
-    return own.at(0);
-  }
-
- private:
-  Index size_;
-  std::vector<FusedBuffer> buffers_;
-};
-
-// Tasks of several kinds in one phase.
-TaskPhase together(std::vector<TaskPhase> kinds) {
-  TaskPhase phase;
-  for (const TaskPhase& kind : kinds) phase.count += kind.count;
-  phase.body = [kinds = std::move(kinds)](Index task, int worker) {
-    for (const TaskPhase& kind : kinds) {
-      if (task < kind.count) return kind.body(task, worker);
-      task -= kind.count;
-    }
-  };
-  return phase;
-}
-
 // One run, as phases of tasks over its buffers. Everything is laid out on construction.
 class FusedForward {
  public:
@@ -104,15 +74,14 @@ class FusedForward {
     } else if (kept.q.before || row_path_ || t_.past_key) {
       project_rows(kept, phases);
       const Index width = sizes_.heads * sizes_.head_dim;
-      TensorPtr q = q_rows_, k = k_rows_;
+      TensorPtr q = q_rows_, k = k_rows_, v = v_rows_;
       if (row_path_) {
         phases.push_back(
             together(row_path_.follow({q, sizes_.batch, sizes_.heads}, {k, sizes_.batch, sizes_.kv_heads})));
         q = row_path_.q();
         k = row_path_.k();
       }
-      TensorPtr v = v_rows_;
-      if (t_.past_key) phases.push_back(append_to_past(k, v));
+      if (t_.past_key) phases.push_back(append_past(k, v));
       phases.push_back(together({keys_.kept_keys(*k), keys_.kept_values(*v)}));
       queries = {.first = numbers_of(q),
                  .batch = sizes_.queries * width,
@@ -137,8 +106,7 @@ class FusedForward {
     FusedScratch room(threads_, fused_attention_scratch(attention));
     phases.push_back(kept.head_output ? concat_of(attention, *kept.head_output) : tasks_of(attention, room));
     // With masks a task first checks whether all of k and v are finite.
-    const bool of_its_own = values_ && !masks_ && sizes_.all_keys == sizes_.keys;
-    if (of_its_own) {
+    if (values_ && !masks_ && sizes_.all_keys == sizes_.keys) {
       phases.back().needs = [&](Index task) {
         const auto [n, h] = fused_attention_head(attention, task);
         const Index g = kv_head_of(h, sizes_.heads, sizes_.kv_heads);
@@ -217,7 +185,7 @@ class FusedForward {
     // If there are heads for every thread, each puts the keys of its own heads into panels.
     const Index kv_heads = sizes_.batch * sizes_.kv_heads;
     const bool by_head = kv_heads >= threads_;
-    if (t_.past_key) phases.push_back(append_to_past(k, v));
+    if (t_.past_key) phases.push_back(append_past(k, v));
     const TaskPhase values = keys_.given_values(*v, FusedKeys::Search::later);
     phases.push_back(by_head ? values : together({keys_.given_keys(*k), values}));
     const FusedAttention attention = attention_of({.first = numbers_of(q),
@@ -314,36 +282,15 @@ class FusedForward {
     projections.put(phases);
   }
 
-  // The keys and values of the past and, after them, those of this run, which k and v then are: heads
-  // (N,G,S′,D), or rows (N,S′,G·D) of a module.
-  TaskPhase append_to_past(TensorPtr& k, TensorPtr& v) {
-    std::vector<TaskPhase> kinds;
-    for (const auto& [past, rows] : {std::pair(&t_.past_key, &k), {&t_.past_value, &v}}) {
-      const Tensor &before = **past, &now = **rows;
-      const bool heads = now.shape().rank() == 4;
-      std::vector<Axis> axes = now.shape().axes();
-      axes[heads ? 2 : 1] = {sizes_.key_axis(), sizes_.all_keys};
-      const auto present = std::make_shared<Tensor>(Tensor::unwritten(Shape(std::move(axes)), DType::f32));
-      const Index width = before.shape().size(3), G = sizes_.kv_heads, P = sizes_.past, T = sizes_.all_keys;
-      kinds.push_back(
-          {sizes_.batch, [=, from = before.values<float>().data(), own = now.values<float>().data(),
-                          to = present->values<float>().data()](Index n, int) {
-             const Index length = T - P;
-             for (Index g = n * G; heads && g < (n + 1) * G; ++g) {
-               std::copy_n(from + g * P * width, P * width, to + g * T * width);
-               std::copy_n(own + g * length * width, length * width, to + (g * T + P) * width);
-             }
-             if (heads) return;
-             for (Index g = 0; g < G; ++g)
-               for (Index key = 0; key < P; ++key)
-                 std::copy_n(from + ((n * G + g) * P + key) * width, width,
-                             to + ((n * T + key) * G + g) * width);
-             std::copy_n(own + n * length * G * width, length * G * width, to + (n * T + P) * G * width);
-           }});
-      held_.insert(held_.end(), {*rows, present});
-      *rows = present;
-    }
-    return together(std::move(kinds));
+  // k and v become those of the past and, after them, those of this run.
+  TaskPhase append_past(TensorPtr& k, TensorPtr& v) {
+    held_.insert(held_.end(), {k, v});
+    PastRows keys = append_to_past(*t_.past_key, *k, sizes_),
+             values = append_to_past(*t_.past_value, *v, sizes_);
+    k = keys.present;
+    v = values.present;
+    held_.insert(held_.end(), {k, v});
+    return together({std::move(keys.tasks), std::move(values.tasks)});
   }
 
   // concat ⊙ σ(query·W_gᵀ + b_g), panel by panel.
@@ -379,28 +326,8 @@ class FusedForward {
   FusedProjection project(const LinearRows& weight, bool asks_finite, const TensorPtr& x,
                           const ProjectionTarget& to, Index features, Projections& projections,
                           const std::vector<PanelPlace>* only = nullptr) {
-    const Index width = x->shape().size(2), tokens = x->shape().size(1);
-    const auto [at, is_new] = inputs_.try_emplace(x.get());
-    auto& [made, begun] = at->second;
-    if (is_new) {
-      made = Panels(sizes_.batch, tokens, width);
-      begun.resize(static_cast<std::size_t>(made.batch * made.count));
-    }
-    std::vector<PanelPlace> fresh;
-    const auto take = [&, count = made.count, &of_input = begun](PanelPlace place) {
-      const auto i = static_cast<std::size_t>(place.n * count + place.panel);
-      if (!of_input[i]) fresh.push_back(place);
-      of_input[i] = true;
-    };
-    for (Index i = 0; !only && i < made.batch * made.count; ++i) take({i / made.count, i % made.count});
-    if (only) std::ranges::for_each(*only, take);
-    const auto count = static_cast<Index>(fresh.size());
-    projections.into_panels.push_back(
-        {count, [&panels = made, fresh = std::move(fresh), rows = numbers_of(x), this](Index task, int) {
-           const auto [n, p] = fresh[static_cast<std::size_t>(task)];
-           fill_panel(kernels_, rows + (n * panels.tokens + p * panel_lanes) * panels.width,
-                      panels.tokens_of(p), panels.width, panels.width, panels.panel(n, p));
-         }});
+    auto [made, fills] = inputs_.panels(*x, only);
+    projections.into_panels.push_back(std::move(fills));
     const FusedProjection projection{.kernels = kernels_,
                                      .x = made,
                                      .weight = weight,
@@ -466,11 +393,7 @@ class FusedForward {
   const GivenMasks given_;
   FusedKeys keys_;
   FusedRowPath row_path_;
-  struct InputPanels {
-    Panels panels;
-    std::vector<bool> begun;  // those that some task fills
-  };
-  std::map<const Tensor*, InputPanels> inputs_;
+  FusedInputs inputs_{kernels_, sizes_.batch};
   std::vector<TensorPtr> held_;            // what tasks read: rows before and after a past
   TensorPtr q_rows_, k_rows_, v_rows_;     // after an earlier run, or if rows are rotated; else null
   std::optional<FusedProjection> values_;  // nullopt if they are given
@@ -483,13 +406,6 @@ class FusedForward {
   FusedTasks tasks_;
   FusedScratch projecting_{threads_, fused_projection_scratch()};
 };
-
-// What follows the output projection.
-void add_and_norm(TraceTensors& t, const AttentionOptions& options) {
-  if (options.residual) t.residual_output = shared(add_residual(*t.query, *t.output));
-  if (options.layer_norm)
-    t.layer_norm_output = shared(layer_norm(options.residual ? *t.residual_output : *t.output));
-}
 
 TracePtr latent_forward(const std::shared_ptr<Trace>& trace, const AttentionSizes& sizes, int threads,
                         const FusedRun& run) {
@@ -530,7 +446,6 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   check_attention_inputs(inputs);
   if (const std::string reason = fused_refusal(inputs); !reason.empty())
     throw Error(ExitStatus::usage, {.where = "fused", .what = reason, .remedy = "use --backend reference"});
-  const FusedKernels& kernels = fused_kernels();
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const AttentionSizes sizes = attention_sizes(inputs);
 
@@ -540,9 +455,8 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   const AttentionOptions& options = trace->options;
   if (is_latent(options)) return latent_forward(trace, sizes, threads, run);
   const bool module = projects(options.op);
-  const Shape heads_shape = computed_shape(TensorId::head_output, options, sizes);
-  FusedTakeover kept;
-  if (module) kept = fused_takeover(run.before.get(), inputs, run.keep_attn_weights);
+  const FusedTakeover kept =
+      module ? fused_takeover(run.before.get(), inputs, run.keep_attn_weights) : FusedTakeover{};
   // Memory of a tensor that this run computes; null if it is not requested, or is reused.
   const auto made = [](std::optional<Tensor>& tensor, bool wanted, const Shape& shape) -> float* {
     if (!wanted) return nullptr;
@@ -551,15 +465,15 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   };
   std::optional<Tensor> weights, head_output, output;
   float* const to_weights = made(weights, run.keep_attn_weights && !kept.head_output, sizes.scores_shape());
-  float* const to_head_output =
-      made(head_output, !module || (run.keep_head_output && !kept.head_output), heads_shape);
+  float* const to_head_output = made(head_output, !module || (run.keep_head_output && !kept.head_output),
+                                     computed_shape(TensorId::head_output, options, sizes));
   float* const to_output =
       made(output, module && !kept.output, computed_shape(TensorId::output, options, sizes));
   FusedTasks tasks;
   if (kept.output) {
     t.output = kept.output;
   } else {
-    FusedForward forward(kernels, threads, sizes, options, t);
+    FusedForward forward(fused_kernels(), threads, sizes, options, t);
     module ? forward.run_module(to_weights, to_head_output, to_output, kept)
            : forward.run_heads(to_weights, to_head_output);
     if (module && run.keep_projections && !kept.head_output) forward.keep_projections(t);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <numbers>
+#include <vector>
 
 #include "core/attention/attention_sizes.h"
 #include "core/fused/kernels.h"
@@ -36,6 +37,21 @@ class FusedBuffer {
   };
   std::unique_ptr<float, Free> data_;
   Index size_ = 0;
+};
+
+// Scratch memory of each worker, allocated for its first task.
+class FusedScratch {
+ public:
+  FusedScratch(int threads, Index size) : size_(size), buffers_(static_cast<std::size_t>(threads)) {}
+  float* of(int worker) {
+    FusedBuffer& own = buffers_[static_cast<std::size_t>(worker)];
+    if (own.size() == 0) own = FusedBuffer(size_);
+    return own.at(0);
+  }
+
+ private:
+  Index size_;
+  std::vector<FusedBuffer> buffers_;
 };
 
 constexpr Index whole_parts(Index size, Index part) {

@@ -136,6 +136,31 @@ bool run_fused_projection_task(const FusedProjection& projection, Index task, fl
   return finite;
 }
 
+std::pair<const Panels&, TaskPhase> FusedInputs::panels(const Tensor& x, const std::vector<PanelPlace>* only) {
+  const auto [at, is_new] = inputs_.try_emplace(&x);
+  auto& [made, begun] = at->second;
+  if (is_new) {
+    made = Panels(batch_, x.shape().size(1), x.shape().size(2));
+    begun.resize(static_cast<std::size_t>(made.batch * made.count));
+  }
+  std::vector<PanelPlace> fresh;
+  const auto take = [&, count = made.count, &of_input = begun](PanelPlace place) {
+    const auto i = static_cast<std::size_t>(place.n * count + place.panel);
+    if (!of_input[i]) fresh.push_back(place);
+    of_input[i] = true;
+  };
+  for (Index i = 0; !only && i < made.batch * made.count; ++i) take({i / made.count, i % made.count});
+  if (only) std::ranges::for_each(*only, take);
+  const auto count = static_cast<Index>(fresh.size());
+  return {made,
+          {count,
+           [&panels = made, fresh = std::move(fresh), rows = x.values<float>().data(), this](Index task, int) {
+             const auto [n, p] = fresh[static_cast<std::size_t>(task)];
+             fill_panel(kernels_, rows + (n * panels.tokens + p * panel_lanes) * panels.width,
+                        panels.tokens_of(p), panels.width, panels.width, panels.panel(n, p));
+           }}};
+}
+
 namespace {
 
 // Panels of x (N, tokens, width) with a token that differs from `before`, which has the same shape.

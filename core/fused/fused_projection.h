@@ -1,6 +1,8 @@
 // The linear layers before and after attention.
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "core/attention/linear.h"
@@ -46,6 +48,25 @@ Index fused_projection_scratch();  // floats per worker
 // y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for some o and tokens. False if one of them is NaN or
 // infinite and the projection checks for that.
 bool run_fused_projection_task(const FusedProjection& projection, Index task, float* scratch);
+
+// Inputs of linear layers in panels: of what several layers read, each panel is filled once.
+class FusedInputs {
+ public:
+  FusedInputs(const FusedKernels& kernels, Index batch) : kernels_(kernels), batch_(batch) {}
+
+  // The panels of x (N, tokens, depth), and tasks that fill all of them, or `only` some, without those that
+  // earlier tasks fill.
+  std::pair<const Panels&, TaskPhase> panels(const Tensor& x, const std::vector<PanelPlace>* only);
+
+ private:
+  struct Input {
+    Panels panels;
+    std::vector<bool> begun;  // those that some task fills
+  };
+  const FusedKernels& kernels_;
+  Index batch_;
+  std::map<const Tensor*, Input> inputs_;
+};
 
 // What a run of the fused backend reuses from the previous one.
 

@@ -114,4 +114,27 @@ std::vector<TaskPhase> FusedRowPath::follow(const Rows& q, const Rows& k) {
   return {follow(q_, q), follow(k_, k)};
 }
 
+PastRows append_to_past(const Tensor& past, const Tensor& now, const AttentionSizes& sizes) {
+  const bool heads = now.shape().rank() == 4;
+  std::vector<Axis> axes = now.shape().axes();
+  axes[heads ? 2 : 1] = {sizes.key_axis(), sizes.all_keys};
+  const auto present = std::make_shared<Tensor>(Tensor::unwritten(Shape(std::move(axes)), DType::f32));
+  const Index width = past.shape().size(3), G = sizes.kv_heads, P = sizes.past, T = sizes.all_keys;
+  return {present,
+          {sizes.batch, [=, from = past.values<float>().data(), own = now.values<float>().data(),
+                         to = present->values<float>().data()](Index n, int) {
+             const Index length = T - P;
+             for (Index g = n * G; heads && g < (n + 1) * G; ++g) {
+               std::copy_n(from + g * P * width, P * width, to + g * T * width);
+               std::copy_n(own + g * length * width, length * width, to + (g * T + P) * width);
+             }
+             if (heads) return;
+             for (Index g = 0; g < G; ++g)
+               for (Index key = 0; key < P; ++key)
+                 std::copy_n(from + ((n * G + g) * P + key) * width, width,
+                             to + ((n * T + key) * G + g) * width);
+             std::copy_n(own + n * length * G * width, length * G * width, to + (n * T + P) * G * width);
+           }}};
+}
+
 }  // namespace headwise

@@ -72,4 +72,12 @@ class FusedRowPath {
   Side q_, k_;
 };
 
+// The keys or values of a past and, after them, those of this run: heads (N,G,S′,D), or rows (N,S′,G·D) of a
+// module. `present` is there at once, its numbers after the tasks, which read both of the others.
+struct PastRows {
+  TensorPtr present;
+  TaskPhase tasks;
+};
+PastRows append_to_past(const Tensor& past, const Tensor& now, const AttentionSizes& sizes);
+
 }  // namespace headwise

@@ -1,7 +1,6 @@
 // Reads results back from the GPU.
 #include <algorithm>
 
-#include "core/attention/add_and_norm.h"
 #include "core/attention/kept_weights.h"
 #include "core/attention/softmax.h"
 #include "core/gpu/gl_state.h"
@@ -88,9 +87,7 @@ TracePtr GlForward::trace() {
   Tensor output(Shape{{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}}, DType::f32);
   read_back(s.output, output.values<float>());
   t.output = shared(std::move(output));
-  if (trace->options.residual) t.residual_output = shared(add_residual(*t.query, *t.output));
-  if (trace->options.layer_norm)
-    t.layer_norm_output = shared(layer_norm(trace->options.residual ? *t.residual_output : *t.output));
+  add_and_norm(t, trace->options);
   return trace;
 }
 

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "core/tensor/cancellation.h"
 #include "core/tensor/progress.h"
@@ -203,6 +202,18 @@ int available_threads() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+TaskPhase together(std::vector<TaskPhase> kinds) {
+  TaskPhase phase;
+  for (const TaskPhase& kind : kinds) phase.count += kind.count;
+  phase.body = [kinds = std::move(kinds)](Index task, int worker) {
+    for (const TaskPhase& kind : kinds) {
+      if (task < kind.count) return kind.body(task, worker);
+      task -= kind.count;
+    }
+  };
+  return phase;
 }
 
 void run_phases(std::span<const TaskPhase> phases, int threads) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "core/tensor/shape.h"
 
@@ -32,6 +33,9 @@ struct TaskPhase {
   // besides all phases before that one; empty: all.
   std::function<Index(Index task)> needs = {};
 };
+
+// Tasks of several kinds, which need all of the previous phase, in one phase.
+TaskPhase together(std::vector<TaskPhase> kinds);
 
 // Runs the phases in order, starting the tasks of each in order: no task starts before what it needs of the
 // earlier phases is done. 0 ≤ worker < threads; two calls with one worker never overlap, and the calling

@@ -52,15 +52,17 @@ void check_latents(const TrainModelConfig& config) {
   const std::string got = fmt::format("latent_width = {}", *config.latent_width);
   check_between("latent_width", *config.latent_width, 1, 128);
   if (config.kv_heads != config.heads)
-    refuse_setting("latent_width", "every head has keys and values of its own, made of the latents",
-                   fmt::format("kv_heads = {}, heads = {}", config.kv_heads, config.heads), "as many",
-                   "leave kv_heads or latent_width unset");
+    refuse_setting("latent_width", "with latents every head has keys and values of its own",
+                   fmt::format("kv_heads = {}, heads = {}", config.kv_heads, config.heads),
+                   fmt::format("kv_heads = {}", config.heads), "leave kv_heads or latent_width unset");
   if (head_width_of(config) < 3)
-    refuse_setting("latent_width", "two columns of each key are shared by all heads, and one is its own",
-                   fmt::format("head width = {}", head_width_of(config)), "3 or more",
+    refuse_setting("latent_width",
+                   "with latents a key needs at least two columns that all heads share, and one of its own",
+                   fmt::format("head width = {}", head_width_of(config)), "a head width of 3 or more",
                    "choose fewer heads, or set head_width");
   if (config.qk_norm)
-    refuse_setting("latent_width", "heads of latents have no QK-norm", got, "", "leave one of them out");
+    refuse_setting("latent_width", "latents and QK-norm cannot be combined", got + " and qk_norm",
+                   "one of the two", "leave the other out");
 }
 
 void check_frozen_heads(const TrainModelConfig& config) {
@@ -269,23 +271,25 @@ std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
 
 namespace {
 
-enum class Draw { constant, uniform, normal };
+// 1/√n, of a number of inputs that Python calls by `name`.
+Beginning bounded(Draw draw, Index inputs, const std::string& name) {
+  return {draw, 1.0 / std::sqrt(static_cast<double>(inputs)), fmt::format("1 / math.sqrt({})", name)};
+}
 
-struct Beginning {
-  Draw draw = Draw::constant;
-  double size = 0.0;  // the constant, the bound of uniform numbers, or the deviation of normal ones
-};
+}  // namespace
 
 Beginning beginning_of(const TrainParameter& parameter, const TrainModelConfig& config) {
-  const auto bound_of = [](Index inputs) { return 1.0 / std::sqrt(static_cast<double>(inputs)); };
   switch (parameter.role) {
     case TrainRole::embedding:
     case TrainRole::positions:
-      return {Draw::normal, config.tied ? bound_of(config.width) : 1.0};
-    case TrainRole::in_weight:
-      return {Draw::uniform, std::sqrt(6.0 / static_cast<double>(parameter.rows() + parameter.columns()))};
+      return config.tied ? bounded(Draw::normal, config.width, "WIDTH") : Beginning{Draw::normal, 1.0, "1.0"};
+    case TrainRole::in_weight: {
+      const Index both = parameter.rows() + parameter.columns();
+      return {Draw::uniform, std::sqrt(6.0 / static_cast<double>(both)),
+              fmt::format("math.sqrt(6 / {})", both)};
+    }
     case TrainRole::relative_bias:
-      return {Draw::normal, bound_of(config.width)};
+      return bounded(Draw::normal, config.width, "WIDTH");
     case TrainRole::q_weight:
     case TrainRole::kv_a_weight:
     case TrainRole::kv_b_weight:
@@ -294,16 +298,16 @@ Beginning beginning_of(const TrainParameter& parameter, const TrainModelConfig& 
     case TrainRole::linear1_weight:
     case TrainRole::linear2_weight:
     case TrainRole::unembedding:
-      return {Draw::uniform, bound_of(parameter.columns())};
+      return bounded(Draw::uniform, parameter.columns(), std::to_string(parameter.columns()));
     case TrainRole::linear1_bias:
-      return {Draw::uniform, bound_of(config.width)};
+      return bounded(Draw::uniform, config.width, "WIDTH");
     case TrainRole::linear2_bias:
-      return {Draw::uniform, bound_of(feed_forward_width_of(config))};
+      return bounded(Draw::uniform, feed_forward_width_of(config), "HIDDEN");
     case TrainRole::latent_norm:
     case TrainRole::norm1_weight:
     case TrainRole::norm2_weight:
     case TrainRole::norm_weight:
-      return {Draw::constant, 1.0};
+      return {Draw::constant, 1.0, "1.0"};
     case TrainRole::in_bias:
     case TrainRole::sinks:
     case TrainRole::out_bias:
@@ -314,6 +318,8 @@ Beginning beginning_of(const TrainParameter& parameter, const TrainModelConfig& 
   }
   return {};
 }
+
+namespace {
 
 // The value of head 0 that the i-th value equals if all heads begin equal.
 Index same_in_first_head(const TrainParameter& parameter, const TrainModelConfig& config, Index i) {

@@ -159,6 +159,13 @@ std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
 //   linear1, linear2           U(±1/√inputs), biases too        torch.nn.Linear
 //   unembedding                U(±1/√E)                         torch.nn.Linear
 //   norms                      weight 1, bias 0                 torch.nn.LayerNorm
+enum class Draw { constant, uniform, normal };
+struct Beginning {
+  Draw draw = Draw::constant;
+  double size = 0.0;           // the constant, the bound of uniform numbers, or the deviation of normal ones
+  std::string python = "0.0";  // the same as an expression; WIDTH and HIDDEN are E and F
+};
+Beginning beginning_of(const TrainParameter& parameter, const TrainModelConfig& config);
 
 // Fills `values`, the array of all parameters. Value i of a parameter depends on the seed, the parameter's
 // name and i alone. All are rounded to f32, so that a run in f64 begins with the same model.

@@ -68,38 +68,11 @@ std::string shape_text(const TrainParameter& parameter) {
 // What a parameter begins with, as an expression.
 std::string initial_value_text(const TrainParameter& parameter, const TrainModelConfig& config) {
   const std::string name = "\"" + parameter.name + "\"", shape = shape_text(parameter);
-  const auto uniform = [&](const std::string& bound) {
-    return fmt::format("uniform({}, {}, {})", name, bound, shape);
-  };
-  switch (parameter.role) {
-    case TrainRole::embedding:
-    case TrainRole::positions:
-      return fmt::format("normal({}, {}, {})", name, config.tied ? "1 / math.sqrt(WIDTH)" : "1.0", shape);
-    case TrainRole::in_weight:
-      return uniform(fmt::format("math.sqrt(6 / {})", parameter.rows() + parameter.columns()));
-    case TrainRole::relative_bias:
-      return fmt::format("normal({}, 1 / math.sqrt(WIDTH), {})", name, shape);
-    case TrainRole::q_weight:
-    case TrainRole::kv_a_weight:
-    case TrainRole::kv_b_weight:
-    case TrainRole::gate_weight:
-    case TrainRole::out_weight:
-    case TrainRole::linear1_weight:
-    case TrainRole::linear2_weight:
-    case TrainRole::unembedding:
-      return uniform(fmt::format("1 / math.sqrt({})", parameter.columns()));
-    case TrainRole::linear1_bias:
-      return uniform("1 / math.sqrt(WIDTH)");
-    case TrainRole::linear2_bias:
-      return uniform("1 / math.sqrt(HIDDEN)");
-    case TrainRole::latent_norm:
-    case TrainRole::norm1_weight:
-    case TrainRole::norm2_weight:
-    case TrainRole::norm_weight:
-      return fmt::format("torch.ones({})", shape);
-    default:
-      return fmt::format("torch.zeros({})", shape);
-  }
+  const Beginning begins = beginning_of(parameter, config);
+  if (begins.draw == Draw::constant)
+    return fmt::format("torch.{}({})", begins.size == 0.0 ? "zeros" : "ones", shape);
+  return fmt::format("{}({}, {}, {})", begins.draw == Draw::normal ? "normal" : "uniform", name,
+                     begins.python, shape);
 }
 
 // The parameters as they begin, as entries of a dictionary.

@@ -31,7 +31,7 @@ const std::map<std::string, Room> rooms{
     {"core/export", {5720, {"core/tensor", "core/attention", "core/files"}}},
     {"core/fused", {3460, {"core/tensor", "core/attention"}}},
     {"core/gpu", {4600, {"core/tensor", "core/attention"}}},
-    {"core/model", {11980, {"core/tensor", "core/attention", "core/files"}}},
+    {"core/model", {12060, {"core/tensor", "core/attention", "core/files"}}},
     {"core/scenario", {7260, {"core/tensor", "core/attention", "core/files", "core/model"}}},
     {"core/backend",
      {1280, {"core/tensor", "core/attention", "core/files", "core/fused", "core/gpu", "core/scenario"}}},

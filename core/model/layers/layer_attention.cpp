@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "core/attention/relative_bias.h"
-#include "core/model/config/model_types.h"
 #include "core/model/files/model_json.h"
 #include "core/model/layers/latent_layers.h"
+#include "core/model/layers/layer_reading.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -17,34 +17,6 @@ namespace headwise {
 namespace {
 
 constexpr double most = 1e15;  // of a scale, a softcap, a bound: far from overflow
-constexpr Index most_window = Index{1} << 40, most_blocks = Index{1} << 16;
-
-// Everything that one layer's attention is read from.
-struct Reading {
-  const AttentionLayer& layer;
-  const JsonValue& settings;
-  const ModelType& type;
-  LayerAttention& attention;
-
-  bool reads(reads::Groups group) const { return (type.reads & group) != 0; }
-  void warn(std::string sentence) const { attention.warnings.push_back(std::move(sentence)); }
-
-  void leave_out(const char* what, const std::string& why) const {
-    attention.left_out = fmt::format("{} are left out: {}", what, why);
-    warn(attention.left_out);
-  }
-
-  // The entry of this layer in a list with one per layer; null if there is no list.
-  const Json& of_layer(const char* key) const {
-    const Json& list = settings.at(key);
-    static const Json none;
-    if (list.is_null() || (list.is_array() && list.empty())) return none;
-    if (settings[key].list("a list with an entry for each layer");
-        layer.number >= static_cast<Index>(list.size()))
-      settings[key].refuse("an entry is missing", fmt::format("an entry for layer {}", layer.number));
-    return list[static_cast<std::size_t>(layer.number)];
-  }
-};
 
 // The columns of a head that RoPE can rotate: D, or R of a head of latents.
 Index rotated_width(const AttentionLayer& layer) {
@@ -55,13 +27,7 @@ double head_dim(const AttentionLayer& layer) {
   return static_cast<double>(layer.q_rows / *layer.num_heads);
 }
 
-// Whether its name says that it is self-attention of a decoder;
-// cross-attention sees all of the encoder's tokens.
-bool is_in_decoder(const std::string& name) {
-  return name.starts_with("decoder") || name.find(".decoder") != std::string::npos;
-}
-
-void read_sees(const Reading& read) {
+void read_sees(const LayerReading& read) {
   bool causal = read.type.sees == Sees::past;
   if (read.type.sees == Sees::past_in_decoder) causal = is_in_decoder(read.layer.name);
   if (read.type.sees == Sees::past_if_is_decoder) causal = read.settings.flag("is_decoder", false);
@@ -69,7 +35,7 @@ void read_sees(const Reading& read) {
   read.attention.is_causal = causal && !read.layer.is_cross;
 }
 
-void read_scale(const Reading& read) {
+void read_scale(const LayerReading& read) {
   std::optional<double>& scale = read.attention.scale;
   if (!read.layer.family->scales) scale = 1.0;
   if (read.reads(reads::multiplier) ||
@@ -106,7 +72,7 @@ void read_scale(const Reading& read) {
     read.attention.clip_qkv = read.settings.number("clip_qkv", 1.0, most);
 }
 
-void read_norms_and_gate(const Reading& read) {
+void read_norms_and_gate(const LayerReading& read) {
   LayerAttention& attention = read.attention;
   attention.output_gate = read.layer.gate_in_q || !read.layer.gate.empty();
   const bool trained = read.type.positions == InnerPositions::as_trained;  // with what its settings say
@@ -123,7 +89,7 @@ void read_norms_and_gate(const Reading& read) {
   const bool may_have_none = trained || !read.type.norms_have_weights || read.reads(reads::norm_switch) ||
                              read.layer.is_cross || !read.type.qk_norm;
   if (read.layer.q_norms.empty() && !may_have_none)
-    read.leave_out("norms of q and k", "the file does not have the weights of both");
+    read.leave_out("norms of q and k (QK-norm)", "the file does not have the weights of both");
   if (read.layer.q_norms.empty() && !unweighted) return;
   attention.qk_norm = read.type.qk_norm;
   attention.qk_norm_kind = read.type.qk_norm_kind;
@@ -135,7 +101,7 @@ void read_norms_and_gate(const Reading& read) {
 
 // DeepSeek's sparse attention. A layer without an indexer of its own takes the choice of an earlier layer
 // (GLM-MoE-DSA), which is not known here: for few tokens it is all of them.
-void read_indexer(const Reading& read) {
+void read_indexer(const LayerReading& read) {
   if (!read.reads(reads::indexer)) return;
   const Index k = read.settings.whole("index_topk", 2048, most_window);
   const Json& kind = read.of_layer("indexer_types");
@@ -153,100 +119,7 @@ void read_indexer(const Reading& read) {
               k, k)});
 }
 
-// Whether the layer has a window, if a model has both kinds.
-bool has_window(const Reading& read) {
-  const Json& kind = read.of_layer("layer_types");
-  const std::string word = kind.is_string() ? kind.get<std::string>() : "";
-  if (word == "sliding_attention") return true;
-  if (word == "full_attention") return false;
-  if (!kind.is_null()) {
-    read.warn(fmt::format("config.json: layer_types[{}] = {} is not computed", read.layer.number,
-                          json_as_written(kind, 40)));
-    return false;
-  }
-  if (read.type.name == "gemma2") return read.layer.number % 2 == 0;
-  // ModernBERT and Gemma 3 before layer_types: of so many layers the first, or the last, sees everything.
-  if (read.reads(reads::half_windows)) {
-    const Index every = read.settings.whole("global_attn_every_n_layers", 3, most_window);
-    return every > 0 && read.layer.number % every != 0;
-  }
-  if (read.reads(reads::window_pattern)) {
-    const Index pattern = read.settings.whole("sliding_window_pattern", 6, most_window);
-    return pattern == 0 || (read.layer.number + 1) % pattern != 0;
-  }
-  // Cohere 2 before layer_types: every fourth layer sees everything.
-  if (read.reads(reads::rope_in_windows)) {
-    const Index pattern = read.settings.whole("sliding_window_pattern", 4, most_window);
-    return pattern == 0 || (read.layer.number + 1) % pattern != 0;
-  }
-  // Qwen2's first layers see everything.
-  const Index first = read.settings.whole(
-      "max_window_layers", read.reads(reads::window_switch) ? read.type.first_windowed : 0, most_window);
-  return read.layer.number >= first;
-}
-
-// GPT-Neo: "global" or "local" for each layer, explicitly or as [[["global", "local"], 12]], which repeats.
-std::string kind_of_gpt_neo(const Reading& read) {
-  const Json& written = read.of_layer("attention_layers");
-  if (written.is_string()) return written.get<std::string>();
-  const Json& types = read.settings.at("attention_types");
-  Index first = 0;
-  for (const Json& part : types.is_array() ? types : Json::array()) {
-    if (!part.is_array() || part.size() != 2 || !part[0].is_array() || part[0].empty() ||
-        !part[1].is_number_unsigned())
-      break;
-    const auto period = static_cast<Index>(part[0].size());
-    const Index inner = read.layer.number - first;
-    const auto times = part[1].get<std::uint64_t>();
-    if (static_cast<std::uint64_t>(inner / period) < times) {
-      const Json& kind = part[0][static_cast<std::size_t>(inner % period)];
-      return kind.is_string() ? kind.get<std::string>() : "";
-    }
-    first += period * static_cast<Index>(times);
-  }
-  return types.is_null() ? read.layer.number % 2 == 0 ? "global" : "local" : "";
-}
-
-void read_local_window(const Reading& read) {
-  if (!read.reads(reads::local_windows)) return;
-  const std::string kind = kind_of_gpt_neo(read);
-  const Index window = read.settings.whole("window_size", 256, most_window);
-  if (kind == "local" && window > 0)
-    read.attention.sliding_window = window;
-  else if (kind != "global")
-    read.warn("config.json: attention_types does not determine whether this layer has a window");
-}
-
-void read_window(const Reading& read) {
-  if (read.reads(reads::half_windows) && has_window(read)) {
-    const Index both = read.settings.whole("local_attention", 128, most_window);
-    read.attention.sliding_window = both / 2 + 1;  // as many keys before a query as behind it
-  }
-  if (!read.reads(reads::window) || read.layer.is_cross) return;
-  if (!read.settings.flag("use_sliding_window", !read.reads(reads::window_switch)) || !has_window(read))
-    return;
-  // An absent key means none, except for the two types that have a window unless null is given.
-  const bool usual = read.reads(reads::window_by_default) && !read.settings.contains("sliding_window");
-  const Index window = read.settings.whole("sliding_window", usual ? 4096 : 0, most_window);
-  if (window > 0) read.attention.sliding_window = window;
-}
-
-// BigBird uses blocks only in texts longer than the reach of a block;
-// in shorter ones its models see everything.
-void read_block_sparse(const Reading& read) {
-  if (!read.reads(reads::block_sparse) || read.layer.is_cross) return;
-  const bool in_decoder = read.type.sees == Sees::past_in_decoder && is_in_decoder(read.layer.name);
-  if (in_decoder || read.settings.text("attention_type", "block_sparse") == "original_full") return;
-  const Index block = read.settings.whole("block_size", 64, most_window),
-              random = read.settings.whole("num_random_blocks", 3, most_blocks);
-  read.attention.limits.push_back(
-      {(5 + 2 * random) * block,
-       fmt::format("config.json: attention_type = \"block_sparse\": beyond {} tokens the model sees only "
-                   "some blocks, but here each token sees all",
-                   (5 + 2 * random) * block)});
-}
-
-void read_rotary(const Reading& read) {
+void read_rotary(const LayerReading& read) {
   // Cohere 2 and EXAONE 4 rotate only in the layers with a window.
   const bool everywhere =
       read.reads(reads::rope_without_window) && read.settings.at("sliding_window").is_null();
@@ -301,52 +174,9 @@ void read_rotary(const Reading& read) {
                     rotary.share, head_dim(read.layer)));
 }
 
-// Ministral 3 and Mistral 4 multiply the queries behind their first length by more than 1, more and more.
-void read_query_growth(const Reading& read) {
-  const Json& rope = read.settings.at("rope_parameters");
-  if (!rope.is_object() || !rope.contains("llama_4_scaling_beta") || rope["llama_4_scaling_beta"].is_null())
-    return;
-  const Index longest =
-      read.settings["rope_parameters"].whole("original_max_position_embeddings", 0, most_window);
-  std::string sentence = fmt::format(
-      "rope_parameters: llama_4_scaling_beta: the model multiplies queries from token {} on by a "
-      "factor that is not computed",
-      longest);
-  if (longest > 0)
-    read.attention.limits.push_back({longest, std::move(sentence)});
-  else
-    read.warn(std::move(sentence));
-}
-
-// Llama 4: layers that rotate see chunks of a text, and the others multiply their queries further behind by
-// more than 1.
-void read_chunks(const Reading& read) {
-  if (!read.reads(reads::chunks)) return;
-  const bool has_chunks =
-      read.settings.has("attention_chunk_size") || !read.settings.contains("attention_chunk_size");
-  const Json& kind = read.of_layer("layer_types");
-  if (kind.is_string() ? kind == "chunked_attention" : read.attention.rotary && has_chunks) {
-    const Index chunk = read.settings.whole("attention_chunk_size", 8192, most_window);
-    read.attention.limits.push_back(
-        {chunk,
-         fmt::format("config.json: attention_chunk_size = {}: in a longer text this layer's model sees "
-                     "only the chunk that a token is in, but here each token sees all before it",
-                     chunk)});
-  }
-  const Json& tuning = read.settings.at("attn_temperature_tuning");  // a number in published files
-  const bool tuned = tuning.is_null() || (tuning.is_boolean() ? tuning.get<bool>() : tuning != 0);
-  if (read.attention.rotary || !tuned) return;
-  const Index first = read.settings.whole("floor_scale", 8192, most_window) - 1;
-  read.attention.limits.push_back(
-      {first,
-       fmt::format("config.json: attn_temperature_tuning: the model multiplies queries from token {} on "
-                   "by a factor that is not computed",
-                   first)});
-}
-
 // Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant
 // bits: for slopes that are powers of two nothing is lost up to position 256.
-void warn_of_rounded_alibi(const Reading& read) {
+void warn_of_rounded_alibi(const LayerReading& read) {
   const Index heads = *read.layer.num_heads;
   const bool powers_of_two = 8 % heads == 0;
   std::string sentence = "the model rounds ALiBi's biases to bfloat16, but here they are not rounded";
@@ -357,7 +187,7 @@ void warn_of_rounded_alibi(const Reading& read) {
 }
 
 // T5's, whose decoder sees only keys behind; UDOP's encoder adds biases of places on a page.
-void read_relative_bias(const Reading& read) {
+void read_relative_bias(const LayerReading& read) {
   const bool elsewhere =
       read.type.positions == InnerPositions::relative_in_decoder && !read.attention.is_causal;
   if (read.layer.relative_bias.empty() || elsewhere)
@@ -374,7 +204,7 @@ void read_relative_bias(const Reading& read) {
 }
 
 // By the names of core/train; learned and sinusoidal positions are added to the embeddings.
-void read_trained_positions(const Reading& read) {
+void read_trained_positions(const LayerReading& read) {
   const char* const key = "position_embedding_type";
   const std::string kind = read.settings.text(key, "learned");
   if (kind == "rotary") read.attention.rotary = ModelRotary{};  // base 10000, all columns
@@ -385,7 +215,7 @@ void read_trained_positions(const Reading& read) {
     read.settings[key].refuse("unknown choice", "none, learned, sinusoidal, rotary, alibi or relative_bias");
 }
 
-void read_positions(const Reading& read) {
+void read_positions(const LayerReading& read) {
   if (read.layer.is_cross) return;
   if (read.type.positions == InnerPositions::as_trained) return read_trained_positions(read);
   const std::string kind = read.settings.text("position_embedding_type", "absolute");
@@ -491,7 +321,7 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   const Json none;
   const JsonValue settings(layer.config ? *layer.config->settings : none,
                            layer.config ? layer.config->where : "", config_format);
-  const Reading read{layer, settings, type, attention};
+  const LayerReading read{layer, settings, type, attention};
   if (std::string warning = type_warning(layer, known); !warning.empty()) read.warn(std::move(warning));
   if (layer.layout == AttentionLayout::latent) {
     attention.kv_lora_rank = layer.kv_lora_rank;
@@ -502,14 +332,11 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   }
   read_sees(read);
   read_scale(read);
-  read_window(read);
-  read_local_window(read);
-  read_block_sparse(read);
+  read_windows(read);
   read_indexer(read);
   read_positions(read);
   read_norms_and_gate(read);
-  read_chunks(read);
-  read_query_growth(read);
+  read_chunks_and_growth(read);
   if (const Json& bias = settings.at("attention_bias");
       layer.has_bias && bias.is_boolean() && !bias.get<bool>())
     read.warn(

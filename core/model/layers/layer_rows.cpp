@@ -98,6 +98,29 @@ NumberedName numbered_name(const std::string& name) {
   return result;
 }
 
+bool counts_before(const std::string& a, const std::string& b) {
+  std::size_t i = 0, j = 0;
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      std::size_t end_a = i, end_b = j;
+      while (end_a < a.size() && digit(a[end_a])) ++end_a;
+      while (end_b < b.size() && digit(b[end_b])) ++end_b;
+      while (i + 1 < end_a && a[i] == '0') ++i;
+      while (j + 1 < end_b && b[j] == '0') ++j;
+      if (end_a - i != end_b - j) return end_a - i < end_b - j;
+      if (const int order = a.compare(i, end_a - i, b, j, end_b - j); order != 0) return order < 0;
+      i = end_a;
+      j = end_b;
+    } else {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+    }
+  }
+  return a.size() - i < b.size() - j;
+}
+
 std::string with_number(const NumberedName& name, std::size_t axis, Index number) {
   std::string text = name.between[0];
   for (std::size_t i = 0; i < name.numbers.size(); ++i)

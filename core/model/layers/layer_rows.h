@@ -21,6 +21,9 @@ struct NumberedName {
 
 NumberedName numbered_name(const std::string& name);
 
+// Natural sort order of names: runs of digits are numbers.
+bool counts_before(const std::string& a, const std::string& b);
+
 // The same name with number `axis` replaced.
 std::string with_number(const NumberedName& name, std::size_t axis, Index number);
 

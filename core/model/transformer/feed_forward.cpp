@@ -7,30 +7,11 @@
 #include <numeric>
 
 #include "core/files/input_file.h"
+#include "core/model/transformer/activation.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
-
-constexpr double cost_of_activation = 40.0;  // in multiply-adds
-
-double activated(Activation activation, double x) {
-  switch (activation) {
-    case Activation::gelu:
-      return 0.5 * x * (1.0 + std::erf(x / std::numbers::sqrt2));
-    case Activation::gelu_tanh:
-      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-    case Activation::quick_gelu:
-      return x / (1.0 + std::exp(-1.702 * x));
-    case Activation::relu:
-      return x < 0.0 ? 0.0 : x;  // NaN stays
-    case Activation::relu_squared:
-      return x < 0.0 ? 0.0 : x * x;
-    case Activation::silu:
-      return x / (1.0 + std::exp(-x));
-  }
-  return x;
-}
 
 // The rows of the array `name`weight, which may be missing or have any shape: then 0.
 Index rows_of(const ModelFiles& files, const std::string& name, bool conv1d) {
@@ -189,13 +170,6 @@ std::vector<Index> chosen_experts(const Eigen::Ref<const Eigen::RowVectorXf>& lo
 }
 
 }  // namespace
-
-void activate(Activation activation, Rows& x) {
-  for_ranges(x.size(), cost_of_activation, [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i)
-      x.data()[i] = static_cast<float>(activated(activation, static_cast<double>(x.data()[i])));
-  });
-}
 
 Rows feed_forward(const FeedForward& parts, const Rows& x) {
   Rows inner = apply_linear(parts.in, x);

@@ -11,10 +11,6 @@
 
 namespace headwise {
 
-// gelu: x·Φ(x) (torch.nn.functional.gelu); gelu_tanh: its approximation by tanh (approximate="tanh");
-// quick_gelu: x·σ(1.702·x); silu: x·σ(x); relu_squared: max(0, x)².
-void activate(Activation activation, Rows& x);
-
 // Two linear maps with an activation between, or SwiGLU's three (Shazeer 2020).
 struct FeedForward {
   TransformerLinear in;                   // (F,E)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/files/input_file.h"
+#include "core/model/transformer/activation.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
@@ -105,8 +106,8 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
   };
   const std::span<const LmHeadNames> heads = config.names->heads;
   if (heads.empty())
-    refuse_input(files->path(), "it is an encoder, whose last hidden states go to a decoder", "",
-                 "", "a text's tokens, its layers and all of their heads are still there to look at");
+    refuse_input(files->path(), "it is an encoder, whose last hidden states go to a decoder", "", "",
+                 "a text's tokens, its layers and all of their heads are still there to look at");
   auto head = std::ranges::find_if(heads, [&](const LmHeadNames& names) {
     return !(names.dense.empty() ? found(names.decoder) : found(std::string(names.dense) + "weight")).empty();
   });

@@ -112,11 +112,10 @@ void check_attention(const TransformerConfig& config, const ModelFiles& files, c
   const auto check = [&](std::string_view stem, Index out, Index in) {
     check_linear(files, layer_array(layer, stem, ""), out, in, conv1d, config.attention_biases);
   };
-  if (layer.layout == AttentionLayout::latent) {
-    // layer_problem checks them all
-  } else if (layer.packed_rows > 0) {
+  const bool latents = layer.layout == AttentionLayout::latent;  // layer_problem checks them all
+  if (layer.packed_rows > 0) {
     check(family.qkv, layer.packed_rows, E);
-  } else {
+  } else if (!latents) {
     check(family.q, layer.q_rows, E);
     check(family.k, layer.k_rows, E);
     check(family.v, layer.v_rows, E);

@@ -9,6 +9,7 @@
 #include "core/files/json_value.h"
 #include "core/files/png_file.h"
 #include "core/model/layers/layer_attention.h"
+#include "core/model/transformer/activation.h"
 #include "core/model/transformer/feed_forward.h"
 #include "core/model/transformer/transformer_weights.h"
 #include "core/tensor/error.h"
@@ -27,55 +28,6 @@ constexpr double most_factor = 1e15;
 }
 
 using Settings = JsonValue;
-
-bool is_gated(const TransformerConfig& config) {
-  return config.names->gate_is_in_feed_in || !config.feed_gate.empty();
-}
-
-Activation activation_under(const Settings& settings, const char* key, std::string name,
-                            const TransformerNames& names) {
-  if (name == "gelu" || name == "gelu_python")
-    return names.gelu_is_tanh ? Activation::gelu_tanh : Activation::gelu;
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast" || name == "gelu_accurate")
-    return Activation::gelu_tanh;
-  if (name == "quick_gelu") return Activation::quick_gelu;
-  if (name == "relu") return Activation::relu;
-  if (name == "relu2") return Activation::relu_squared;
-  if (name == "silu" || name == "swish") return Activation::silu;
-  settings[key].refuse("unknown choice",
-                       "gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu, relu2 or silu");
-}
-
-// "relu", "gated-silu"; a "gated-gelu" is the approximation by tanh.
-Activation read_feed_forward_kind(const Settings& settings, const TransformerConfig& config) {
-  const std::string key(config.names->feed_forward_kind_key);
-  constexpr std::string_view gated = "gated-";
-  if (settings.at(key).is_null()) return is_gated(config) ? Activation::gelu_tanh : config.names->activation;
-  std::string name = settings.text(key.c_str(), "");
-  if (name.starts_with(gated) != is_gated(config))
-    settings[key].refuse("config.json and the arrays disagree",
-                         is_gated(config) ? "\"gated-…\": the file has a gate" : "no gate: the file has none");
-  if (name == "gated-gelu") return Activation::gelu_tanh;
-  if (name.starts_with(gated)) name.erase(0, gated.size());
-  return activation_under(settings, key.c_str(), name, *config.names);
-}
-
-Activation read_activation(const Settings& settings, const TransformerConfig& config) {
-  const TransformerNames& names = *config.names;
-  if (!names.feed_forward_kind_key.empty()) return read_feed_forward_kind(settings, config);
-  const char* key = "hidden_act";
-  for (const char* other : {"activation_function", "activation", "hidden_activation"})
-    if (settings.at(key).is_null()) key = other;
-  return settings.at(key).is_null() ? names.activation
-                                    : activation_under(settings, key, settings.text(key, ""), names);
-}
-
-Activation read_head_activation(const Settings& settings, const TransformerConfig& config,
-                                const LmHeadNames& head) {
-  if (head.activation_key.empty()) return head.is_gelu ? Activation::gelu : config.activation;
-  const std::string key(head.activation_key);
-  return activation_under(settings, key.c_str(), settings.text(key.c_str(), "gelu"), *config.names);
-}
 
 // Throws for settings that change what is computed and are not computed here.
 void refuse_other_settings(const Settings& settings) {
@@ -460,13 +412,6 @@ PredictedToken predicted_token(const TransformerConfig& config) {
   if (config.patches) return PredictedToken::picture_class;
   if (config.names->is_of_training) return PredictedToken::answer;
   return config.is_causal ? PredictedToken::next : PredictedToken::in_place;
-}
-
-const char* activation_name(Activation activation) {
-  constexpr const char* names[] = {"GELU", "GELU (tanh)", "quick GELU",
-                                   "ReLU", "ReLU²",       "SiLU"};  // in their order
-  static_assert(std::size(names) == static_cast<std::size_t>(Activation::silu) + 1);
-  return names[static_cast<std::size_t>(activation)];
 }
 
 std::string blocks_text(const TransformerConfig& config) {

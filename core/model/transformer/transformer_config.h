@@ -99,8 +99,6 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
 enum class PredictedToken { next, in_place, answer, picture_class };
 PredictedToken predicted_token(const TransformerConfig& config);
 
-const char* activation_name(Activation activation);  // "GELU", "GELU (tanh)" …
-
 // "post-LayerNorm blocks, GELU, learned positions": what `headwise info` prints.
 std::string blocks_text(const TransformerConfig& config);
 

@@ -10,6 +10,7 @@
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
+#include "core/model/transformer/activation.h"
 #include "core/tensor/random.h"
 #include "tests/core/model/transformer/transformer_golden.h"
 

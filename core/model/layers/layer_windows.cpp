@@ -1,0 +1,165 @@
+#include "core/model/layers/layer_reading.h"
+
+#include <fmt/format.h>
+
+#include "core/model/files/model_json.h"
+
+namespace headwise {
+
+bool is_in_decoder(const std::string& name) {
+  return name.starts_with("decoder") || name.find(".decoder") != std::string::npos;
+}
+
+bool has_window(const LayerReading& read) {
+  const Json& kind = read.of_layer("layer_types");
+  const std::string word = kind.is_string() ? kind.get<std::string>() : "";
+  if (word == "sliding_attention") return true;
+  if (word == "full_attention") return false;
+  if (!kind.is_null()) {
+    read.warn(fmt::format("config.json: layer_types[{}] = {} is not computed", read.layer.number,
+                          json_as_written(kind, 40)));
+    return false;
+  }
+  if (read.type.name == "gemma2") return read.layer.number % 2 == 0;
+  // ModernBERT and Gemma 3 before layer_types: of so many layers the first, or the last, sees everything.
+  if (read.reads(reads::half_windows)) {
+    const Index every = read.settings.whole("global_attn_every_n_layers", 3, most_window);
+    return every > 0 && read.layer.number % every != 0;
+  }
+  if (read.reads(reads::window_pattern)) {
+    const Index pattern = read.settings.whole("sliding_window_pattern", 6, most_window);
+    return pattern == 0 || (read.layer.number + 1) % pattern != 0;
+  }
+  // Cohere 2 before layer_types: every fourth layer sees everything.
+  if (read.reads(reads::rope_in_windows)) {
+    const Index pattern = read.settings.whole("sliding_window_pattern", 4, most_window);
+    return pattern == 0 || (read.layer.number + 1) % pattern != 0;
+  }
+  // Qwen2's first layers see everything.
+  const Index first = read.settings.whole(
+      "max_window_layers", read.reads(reads::window_switch) ? read.type.first_windowed : 0, most_window);
+  return read.layer.number >= first;
+}
+
+namespace {
+
+constexpr Index most_blocks = Index{1} << 16;
+
+// GPT-Neo: "global" or "local" for each layer, explicitly or as [[["global", "local"], 12]], which repeats.
+std::string kind_of_gpt_neo(const LayerReading& read) {
+  const Json& written = read.of_layer("attention_layers");
+  if (written.is_string()) return written.get<std::string>();
+  const Json& types = read.settings.at("attention_types");
+  Index first = 0;
+  for (const Json& part : types.is_array() ? types : Json::array()) {
+    if (!part.is_array() || part.size() != 2 || !part[0].is_array() || part[0].empty() ||
+        !part[1].is_number_unsigned())
+      break;
+    const auto period = static_cast<Index>(part[0].size());
+    const Index inner = read.layer.number - first;
+    const auto times = part[1].get<std::uint64_t>();
+    if (static_cast<std::uint64_t>(inner / period) < times) {
+      const Json& kind = part[0][static_cast<std::size_t>(inner % period)];
+      return kind.is_string() ? kind.get<std::string>() : "";
+    }
+    first += period * static_cast<Index>(times);
+  }
+  return types.is_null() ? read.layer.number % 2 == 0 ? "global" : "local" : "";
+}
+
+void read_local_window(const LayerReading& read) {
+  if (!read.reads(reads::local_windows)) return;
+  const std::string kind = kind_of_gpt_neo(read);
+  const Index window = read.settings.whole("window_size", 256, most_window);
+  if (kind == "local" && window > 0)
+    read.attention.sliding_window = window;
+  else if (kind != "global")
+    read.warn("config.json: attention_types does not determine whether this layer has a window");
+}
+
+void read_window(const LayerReading& read) {
+  if (read.reads(reads::half_windows) && has_window(read)) {
+    const Index both = read.settings.whole("local_attention", 128, most_window);
+    read.attention.sliding_window = both / 2 + 1;  // as many keys before a query as behind it
+  }
+  if (!read.reads(reads::window) || read.layer.is_cross) return;
+  if (!read.settings.flag("use_sliding_window", !read.reads(reads::window_switch)) || !has_window(read))
+    return;
+  // An absent key means none, except for the two types that have a window unless null is given.
+  const bool usual = read.reads(reads::window_by_default) && !read.settings.contains("sliding_window");
+  const Index window = read.settings.whole("sliding_window", usual ? 4096 : 0, most_window);
+  if (window > 0) read.attention.sliding_window = window;
+}
+
+// BigBird uses blocks only in texts longer than the reach of a block;
+// in shorter ones its models see everything.
+void read_block_sparse(const LayerReading& read) {
+  if (!read.reads(reads::block_sparse) || read.layer.is_cross) return;
+  const bool in_decoder = read.type.sees == Sees::past_in_decoder && is_in_decoder(read.layer.name);
+  if (in_decoder || read.settings.text("attention_type", "block_sparse") == "original_full") return;
+  const Index block = read.settings.whole("block_size", 64, most_window),
+              random = read.settings.whole("num_random_blocks", 3, most_blocks);
+  read.attention.limits.push_back(
+      {(5 + 2 * random) * block,
+       fmt::format("config.json: attention_type = \"block_sparse\": beyond {} tokens the model sees only "
+                   "some blocks, but here each token sees all",
+                   (5 + 2 * random) * block)});
+}
+
+// Ministral 3 and Mistral 4 multiply the queries behind their first length by more than 1, more and more.
+void read_query_growth(const LayerReading& read) {
+  const Json& rope = read.settings.at("rope_parameters");
+  if (!rope.is_object() || !rope.contains("llama_4_scaling_beta") || rope["llama_4_scaling_beta"].is_null())
+    return;
+  const Index longest =
+      read.settings["rope_parameters"].whole("original_max_position_embeddings", 0, most_window);
+  std::string sentence = fmt::format(
+      "rope_parameters: llama_4_scaling_beta: the model multiplies queries from token {} on by a "
+      "factor that is not computed",
+      longest);
+  if (longest > 0)
+    read.attention.limits.push_back({longest, std::move(sentence)});
+  else
+    read.warn(std::move(sentence));
+}
+
+// Llama 4: layers that rotate see chunks of a text, and the others multiply their queries further behind by
+// more than 1.
+void read_chunks(const LayerReading& read) {
+  if (!read.reads(reads::chunks)) return;
+  const bool has_chunks =
+      read.settings.has("attention_chunk_size") || !read.settings.contains("attention_chunk_size");
+  const Json& kind = read.of_layer("layer_types");
+  if (kind.is_string() ? kind == "chunked_attention" : read.attention.rotary && has_chunks) {
+    const Index chunk = read.settings.whole("attention_chunk_size", 8192, most_window);
+    read.attention.limits.push_back(
+        {chunk,
+         fmt::format("config.json: attention_chunk_size = {}: in a longer text the model lets each token see "
+                     "only its own chunk, but here it sees all tokens before it",
+                     chunk)});
+  }
+  const Json& tuning = read.settings.at("attn_temperature_tuning");  // a number in published files
+  const bool tuned = tuning.is_null() || (tuning.is_boolean() ? tuning.get<bool>() : tuning != 0);
+  if (read.attention.rotary || !tuned) return;
+  const Index first = read.settings.whole("floor_scale", 8192, most_window) - 1;
+  read.attention.limits.push_back(
+      {first,
+       fmt::format("config.json: attn_temperature_tuning: the model multiplies queries from token {} on "
+                   "by a factor that is not computed",
+                   first)});
+}
+
+}  // namespace
+
+void read_windows(const LayerReading& read) {
+  read_window(read);
+  read_local_window(read);
+  read_block_sparse(read);
+}
+
+void read_chunks_and_growth(const LayerReading& read) {
+  read_chunks(read);
+  read_query_growth(read);
+}
+
+}  // namespace headwise
