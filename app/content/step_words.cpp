@@ -60,7 +60,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 void without_rotation(StepWords& words) {
   if (words.formulas.back().starts_with("θ")) words.formulas.pop_back();
   for (std::string& formula : words.formulas)
-    for (const char* const rotation : {" rotated by θ", ", rotated back by θ"})
+    for (const char* const rotation : {" rotated by θ", ", rotated back by θ", ", rotated"})
       replace_all(formula, rotation, "");
 }
 
@@ -255,6 +255,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
     own->sentence += clipped;
     if (result == Id::k_normed) own->formulas = {norm_formula('k', facts)};
     if (!options.rotary_base) without_base(*own);
+    if (!has_rotary_embedding(options)) without_rotation(*own);
     if (turns && options.rotary_factor != 1.0) {
       own->formulas[0] =
           fmt::format("{} = {:.4g} · ({})", own->formulas[0].substr(0, own->formulas[0].find(" = ")),

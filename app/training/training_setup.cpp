@@ -158,7 +158,7 @@ void draw_size_rows(DraftRows& rows) {
   latents.derived = "none";
   rows.optional_integer({"training/setup/latents", "latents", "C",
                          "Keys and values of all heads are made of this many numbers a token, as in "
-                         "DeepSeek's models; needs G = H. Empty: each head's own."},
+                         "DeepSeek's models; needs G = H and no QK-norm. Empty: each head's own."},
                         model.latent_width, latents);
   rows.flag({"training/setup/feed_forward", "feed-forward", "",
              "Two linear maps with an activation between them, behind the attention of each layer. Off: "

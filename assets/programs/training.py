@@ -372,7 +372,7 @@ def attention(x, name, factors):
     latent, shared = made.split([LATENT, SHARED], -1)
     latent = latent * torch.rsqrt(latent.square().mean(-1, keepdim=True) + 1e-6) * P[name + "kv_a_layernorm.weight"]
     q, kv = (y.reshape(*y.shape[:2], HEADS, -1).transpose(1, 2) for y in (q, F.linear(latent, P[name + "kv_b_proj.weight"])))
-    own, v = kv.split([HEAD_WIDTH - SHARED, HEAD_WIDTH], -1)  # of keys, what is a head's own, and values
+    own, v = kv.split([HEAD_WIDTH - SHARED, HEAD_WIDTH], -1)  # a head's own part of its keys, and its values
     shared = shared[:, None]
 #if rotary
     q = torch.cat([q[..., :-SHARED], rotate(q[..., -SHARED:])], -1)

@@ -285,12 +285,15 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
   for (const TensorEntry& entry : tensor_entries()) {
     require(entry.role != TensorRole::parameter || is_of_both_operators(entry.id) || !(t.*(entry.member)),
             {std::string(entry.name), "scaled_dot_product_attention has no such parameter", "", "",
-             "choose multi_head_attention, or leave it out"});
+             is_latent_parameter(entry.id) ? "choose multi_head_latent_attention, or leave it out"
+                                           : "choose multi_head_attention, or leave it out"});
   }
-  const auto unknown = [](bool set, const char* name) {
-    require(!set, {name, "scaled_dot_product_attention has no such option", "", "",
-                   "choose multi_head_attention, or leave it out"});
+  const auto unknown = [](bool set, const char* name,
+                          const char* remedy = "choose multi_head_attention, or leave it out") {
+    require(!set, {name, "scaled_dot_product_attention has no such option", "", "", remedy});
   };
+  for (const char* option : set_options(o, latent_only))
+    unknown(true, option, "choose multi_head_latent_attention, or leave it out");
   for (const char* option : set_options(o, module_only)) unknown(true, option);
   unknown(!o.head_gain.empty(), "heads.gain");
   expect_rank("query", t.query, 4, "(N,H,L,D)", "");

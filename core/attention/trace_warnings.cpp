@@ -134,8 +134,8 @@ void warn_of_tied_choices(const Trace& trace, std::vector<std::string>& warnings
     }
     if (!tied.empty())
       warnings.push_back(fmt::format(
-          "mask.indexer: batch {}, {}: keys with equal scores stand at place {} and behind it: the first of "
-          "them are kept, where another program may keep others",
+          "mask.indexer: batch {}, {}: two or more keys tie for place {}: the first of them are kept, but "
+          "another program may keep others",
           n, counted("query", "queries", tied), k));
   }
 }

@@ -102,7 +102,7 @@ Tensor divided_by_whole(const Tensor& x, const Trace& so_far) {
 
 // The norm reaches the columns of k_rot, which it should leave alone.
 void add_norms_of_key(Index latent, ProgramVariants& variants) {
-  variants.push_back({"the norm is of the latent and k_rot together, not of the latent alone",
+  variants.push_back({"one norm covers the latent and k_rot together, not the latent alone",
                       {made_by(latent_of_keys, 0,
                                [](const Tensor& columns, const Trace& so_far) {
                                  return times_weight(divided_by_whole(columns, so_far),
@@ -126,7 +126,7 @@ void add_orders(const AttentionSizes& s, ProgramVariants& variants) {
   const auto turned_first = [nope = s.nope, rope = s.rope](const Cells& q, Index n, Index h, Index l, Index d) {
     return q(n, h, l, d < nope ? d + rope : d - nope);
   };
-  variants.push_back({"the first R columns of each query are taken for those with a position, not the last",
+  variants.push_back({"the first R columns of each query are taken for the rotated ones, not the last",
                       {with_cells(Id::q_heads, turned_first)}});
   const auto rows = [&](const char* text, auto place) {
     std::vector<Index> source;

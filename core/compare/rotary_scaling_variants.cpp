@@ -113,10 +113,10 @@ void add_factors(const RotaryScaling& s, StretchVariants& variants) {
 void add_lengths(const RotaryScaling& s, StretchVariants& variants) {
   if (!s.factor || !s.original_max_position_embeddings) return;
   const double own = *s.original_max_position_embeddings;
-  for (const double length : {own * *s.factor, own / *s.factor})
+  for (const double size : {own * *s.factor, own / *s.factor})
     variants.add(
-        fmt::format("original_max_position_embeddings of the RoPE scaling is {:g}, not {:g}", length, own),
-        [=](RotaryScaling& other) { other.original_max_position_embeddings = length; });
+        fmt::format("original_max_position_embeddings of the RoPE scaling is {:.9g}, not {:.9g}", size, own),
+        [=](RotaryScaling& other) { other.original_max_position_embeddings = size; });
 }
 
 void add_yarn(const RotaryScaling& s, StretchVariants& variants) {
@@ -156,7 +156,7 @@ void add_rotary_scaling_variants(const AttentionInputs& inputs, const std::optio
     found.add(
         fmt::format("cos and sin are not multiplied by {:.9g}, the attention_factor of a scaled RoPE", own),
         [](RotaryScaling& other) { other.attention_factor = 1.0; });
-    found.add("the attention_factor of the RoPE scaling follows from its factor",
+    found.add("the attention_factor of the RoPE scaling is derived from its factor, not given",
               [](RotaryScaling& other) { other.attention_factor.reset(); });
   }
   for (std::size_t i = 0; i < rotary_scaling_names.size(); ++i) {
@@ -177,7 +177,7 @@ void add_rotary_scaling_variants(const AttentionInputs& inputs, const std::optio
   const auto width = static_cast<double>(stretch.width);
   const double base = stretch.base * std::pow(*s.factor, width / (width - 2.0));
   found.add(
-      fmt::format("the base of RoPE is {:.9g}, which NTK-aware scaling makes of {:g} and the factor {:g}",
+      fmt::format("the base of RoPE is {:.9g}, which NTK-aware scaling derives from {:g} and the factor {:g}",
                   base, stretch.base, *s.factor),
       fmt::format("--set attention.rotary_base={:.17g} --set attention.rotary_scaling=null", base),
       Rotation{rotary_inverse_frequencies(stretch.width, base)});

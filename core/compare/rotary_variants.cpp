@@ -187,16 +187,20 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
     add_rotations(plan, variants, "the rotary frequencies stand in the reverse order", [](Turn& turn, bool) {
       turn.inverse_frequencies = {turn.inverse_frequencies.rbegin(), turn.inverse_frequencies.rend()};
     });
-    add_rotations(plan, variants,
-                  "the exponent of the rotary frequencies lacks its 2: base^(−j/D), not base^(−2j/D)",
-                  [](Turn& turn, bool) {
-                    for (double& frequency : turn.inverse_frequencies) frequency = std::sqrt(frequency);
-                  });
-    add_rotations(plan, variants,
-                  "the exponent of the rotary frequencies is doubled: base^(−4j/D), not base^(−2j/D)",
-                  [](Turn& turn, bool) {
-                    for (double& frequency : turn.inverse_frequencies) frequency *= frequency;
-                  });
+    add_rotations(
+        plan, variants,
+        fmt::format("the exponent of the rotary frequencies lacks its 2: base^(−j/{0}), not base^(−2j/{0})",
+                    plan.width()),
+        [](Turn& turn, bool) {
+          for (double& frequency : turn.inverse_frequencies) frequency = std::sqrt(frequency);
+        });
+    add_rotations(
+        plan, variants,
+        fmt::format("the exponent of the rotary frequencies is doubled: base^(−4j/{0}), not base^(−2j/{0})",
+                    plan.width()),
+        [](Turn& turn, bool) {
+          for (double& frequency : turn.inverse_frequencies) frequency *= frequency;
+        });
   }
 }
 

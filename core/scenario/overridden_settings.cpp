@@ -154,7 +154,7 @@ Override without(const Settled& s, OptionNeed need) {
       break;
     case OptionNeed::rotary_embedding:
       return unless(has_rotary_embedding(o),
-                    {"attention.rotary_base", "attention.rotary_base is null: nothing is rotated",
+                    {"attention.rotary_base", "nothing is rotated (attention.rotary_base is null)",
                      "set attention.rotary_base=10000, or leave it out"});
     case OptionNeed::qk_norm:
       return unless(o.qk_norm.has_value(),
@@ -164,7 +164,7 @@ Override without(const Settled& s, OptionNeed need) {
       return first_of({without(s, OptionNeed::qk_norm),
                        unless(t.q_norm_weight || t.k_norm_weight,
                               {"q_norm.weight", "neither q_norm.weight nor k_norm.weight is given",
-                               "give one of them, or leave it out"})});
+                               "give one of them, or leave qk_norm_offset out"})});
     case OptionNeed::alibi:
       return unless(o.alibi, {"mask.alibi", "mask.alibi is false", "set mask.alibi=true"});
   }

@@ -107,14 +107,14 @@ void read_rotary_object(const JsonValue& value, AttentionSpec& a) {
   value.only(keys, join(keys, ", "));
   if (const std::optional<double> base = written_rotary_base(value)) {
     if (a.rotary_base && *a.rotary_base != *base)
-      value.refuse_got("its rope_theta is not attention.rotary_base",
+      value.refuse_got("its rope_theta differs from attention.rotary_base",
                        fmt::format("{:g} beside {:g}", *base, *a.rotary_base), "one base",
                        "leave one of the two out");
     a.rotary_base = base;
   }
   if (const double share = written_rotary_share(value).value_or(1.0); share != 1.0)
     value.refuse_got(
-        "its partial_rotary_factor rotates a part of each head's columns, and rotary_scaling all",
+        "its partial_rotary_factor rotates a part of each head's columns, but rotary_scaling rotates all",
         fmt::format("{:g}", share), "1",
         "write the frequencies of the rotated pairs in attention.rotary_inverse_frequencies");
   if (kind) a.rotary_scaling = read_rotary_scaling(value, *kind);

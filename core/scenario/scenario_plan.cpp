@@ -111,7 +111,7 @@ void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArr
   absent(scenario.head_gain.has_value(), "heads.gain");
   for (const auto& [having, keys] : by_operator)
     wrong.add(fmt::format("scaled_dot_product_attention has no {}: set op to {}, or leave {} out",
-                          join(keys, ", "), choice_name(having), keys.size() == 1 ? "it" : "them"));
+                          join(keys, ", no "), choice_name(having), keys.size() == 1 ? "it" : "them"));
   for (const std::string_view name : parameter_array_names())
     if (const auto tensor = find_tensor_name(name);
         !(tensor && is_of_both_operators(tensor->id)) && given.contains(std::string(name)))

@@ -145,13 +145,13 @@ Sentences latent_keys(const ComparedRuns& runs) {
   const Index rows = 2 * before.kv_heads * head_width_of(before);
   Sentences sentences{
       fmt::format("{} A cache keeps {} numbers a token in each layer, a latent of {} and {} columns that the "
-                  "keys of all heads share, instead of {}, the keys and values of all heads: {:.3g} times as "
-                  "many.",
+                  "keys of all heads share. Without the change it keeps {}, the keys and values of all "
+                  "heads: it is now {:.3g} times as large.",
                   parameters_of(runs), C + R, C, R, rows,
                   static_cast<double>(C + R) / static_cast<double>(rows)),
       fmt::format("Each head still has keys and values of its own, but all of them are made of the same {} "
                   "numbers{}. Two maps differ on average by {} {}, and by {} without the change.",
-                  C,
+                  C + R,
                   after.positions == TrainPositions::rotary
                       ? fmt::format(", and only the {} shared columns are rotated by positions", R)
                       : "",
@@ -160,8 +160,8 @@ Sentences latent_keys(const ComparedRuns& runs) {
     sentences.push_back(fmt::format("For this task {} numbers a token are enough.", C + R));
   if (runs.learned && !runs.changed_learned)
     sentences.push_back(
-        "Whether the latents are too narrow for this task, or only learn more slowly, shows with more steps "
-        "and another width.");
+        "More steps, and wider latents, would show whether these are too narrow for this task or only learn "
+        "more slowly.");
   add_habits(runs, sentences);
   return sentences;
 }

@@ -105,8 +105,9 @@ constexpr std::array change_entries{
                         set<&TrainModelConfig::kv_heads, Index{1}>},
     TrainingChangeEntry{
         TrainingChange::latents, "keys and values", "latents", "latents of E/4 (MLA)", "with latents",
-        "Keys and values of all heads are made of one vector a token, a quarter as wide as the model, as in "
-        "DeepSeek-V3. A cache keeps no more. What does it cost?",
+        "Keys and values of all heads are made of one latent a token, here a quarter as wide as the model "
+        "(MLA, as in DeepSeek-V3). A cache keeps only it and the columns that all keys share. What does "
+        "that cost?",
         [](TrainingSettings& settings) {
           TrainModelConfig& model = settings.model;
           if (!each_its_keys(model) || model.latent_width) return false;

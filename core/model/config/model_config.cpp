@@ -252,7 +252,7 @@ Rotation model_rotation(const ModelRotary& rotary, Index head_dim, Index tokens)
 
 std::string rotary_text(const ModelRotary& rotary) {
   std::string text = fmt::format("base {}", rotary.base);
-  if (rotary.backwards) text += ", backwards";
+  if (rotary.backwards) text += ", in the opposite direction";
   if (rotary.pairs == RotaryPairs::neighbours) text += ", of neighbouring columns 2j and 2j + 1";
   if (rotary.share < 1.0) text += fmt::format(", of {:g} of each head's columns", rotary.share);
   if (rotary.scaling)

@@ -119,7 +119,7 @@ std::string indexer_contradiction(const AttentionLayer& layer) {
   const JsonValue settings(*layer.config->settings, layer.config->where, config_format);
   for (const auto& [key, size] : {std::pair("index_n_heads", there.heads), {"index_head_dim", there.width}})
     if (const Index said = settings.whole(key, size, most_width); said != size)
-      return fmt::format("the arrays of its indexer give a {} of {}, but config.json {}", key, size, said);
+      return fmt::format("the arrays of its indexer give {} = {}, but config.json gives {}", key, size, said);
   return "";
 }
 
@@ -138,7 +138,7 @@ std::string latent_contradiction(const AttentionLayer& layer) {
                                    {"qk_nope_head_dim", Dn},
                                    {"v_head_dim", Dv}})
     if (const Index said = settings.whole(key, there, most_width); said != there)
-      return fmt::format("its arrays give a {} of {}, but config.json {}", key, there, said);
+      return fmt::format("its arrays give {} = {}, but config.json gives {}", key, there, said);
   return "";
 }
 

@@ -167,7 +167,7 @@ TEST_CASE("wrong norms, columns and rotations of latents are named, in both layo
            [](const Trace& t, Index n, Index s, Index c) { return of_kv_a(t, n, s, c) * weight_of(t, c); })}},
       {"the latents of queries are not normalised", {raw_queries}},
       {"neither the latents of keys and values nor those of queries are normalised", {raw, raw_queries}},
-      {"the norm is of the latent and k_rot together",
+      {"one norm covers the latent and k_rot together",
        {latents_as([](const Trace& t, Index n, Index s, Index c) {
           return of_kv_a(t, n, s, c) / length_of(t, n, s, 0, latent_width + turned_width) * weight_of(t, c);
         }),
@@ -183,7 +183,7 @@ TEST_CASE("wrong norms, columns and rotations of latents are named, in both layo
                  length_of(t, n, s, turned_width, latent_width + turned_width) * weight_of(t, c);
         }),
         keys_as(of_kv_a)}},
-      {"the first R columns of each query are taken for those with a position",
+      {"the first R columns of each query are taken for the rotated ones",
        {{Id::q_heads,
          [](const Trace& t) {
            return refilled4(*t.tensors.q_heads, [](const Cells& q, Index n, Index h, Index l, Index d) {

@@ -297,8 +297,8 @@ TEST_CASE(
   CHECK_CONTAINS(refusal([](TrainModelConfig& c) { c.latent_width = 129; }), "got 129; expected 1 to 128");
   CHECK_CONTAINS(refusal([](TrainModelConfig& c) { c.kv_heads = 4; }), "kv_heads = 4, heads = 8");
   CHECK_CONTAINS(refusal([](TrainModelConfig& c) { c.head_width = 2; }),
-                 "head width = 2; expected 3 or more");
-  CHECK_CONTAINS(refusal([](TrainModelConfig& c) { c.qk_norm = true; }), "have no QK-norm");
+                 "head width = 2; expected a head width of 3 or more");
+  CHECK_CONTAINS(refusal([](TrainModelConfig& c) { c.qk_norm = true; }), "QK-norm cannot be combined");
   // Positions rotate the two shared columns, so the width of a head may be odd.
   CHECK(refusal([](TrainModelConfig& c) {
           c.head_width = 3;

@@ -285,9 +285,9 @@ TEST_CASE("of latents it is told what a cache keeps, and what heads share") {
   CHECK(after.settings.model.latent_width == 16);
   says(said(change, learned_run(100), after),
        "A cache keeps 18 numbers a token in each layer, a latent of 16 and 2 columns that the keys of all "
-       "heads "
-       "share, instead of 128, the keys and values of all heads: 0.141 times as many.");
-  says(said(change, learned_run(100), after), "all of them are made of the same 16 numbers. Two maps differ");
+       "heads share. Without the change it keeps 128, the keys and values of all heads: it is now 0.141 "
+       "times as large.");
+  says(said(change, learned_run(100), after), "all of them are made of the same 18 numbers. Two maps differ");
   says(said(change, learned_run(100), after), "For this task 18 numbers a token are enough.");
   after.settings.model.positions = TrainPositions::rotary;
   says(said(change, learned_run(100), after), "and only the 2 shared columns are rotated by positions.");

@@ -120,7 +120,7 @@ TEST_CASE("the rope_parameters of a config.json are taken as they are, with the 
   CHECK_CONTAINS(
       refused(R"("rotary_base": 100, "rotary_scaling": {"rope_type": "linear", "factor": 4,
     "rope_theta": 10000})"),
-      "its rope_theta is not attention.rotary_base: got 10000 beside 100; expected one base; leave one "
+      "its rope_theta differs from attention.rotary_base: got 10000 beside 100; expected one base; leave one "
       "of the two out");
   CHECK_CONTAINS(refused(R"("rotary_scaling": {"rope_type": "linear", "factor": 4, "rope_theta": 10000,
     "partial_rotary_factor": 0.5})"),
