@@ -79,6 +79,7 @@ OF_FAMILY = {
     "t5": {"gated, untied": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}},
     "gpt_neo": {"all local": {"attention_types": [[["local"], 4]]}},
     "esm": {"rotary": {"position_embedding_type": "rotary"}},
+    "granitemoehybrid": {"rope": {"position_embedding_type": "rope"}},
     "mpt": {"clip": {"attn_config": {"clip_qkv": 0.4}}, "softmax_scale": {"attn_config": {"softmax_scale": 0.3}},
             "no alibi": {"attn_config": {"alibi": False}}},
     "dbrx": {"clip": {"attn_config": {"clip_qkv": 0.4}}},

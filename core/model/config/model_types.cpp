@@ -64,6 +64,7 @@ constexpr FieldWord<ModelType> type_words[]{
     {"latents", reading<reads::latents>}, {"rope_interleave", reading<reads::rope_interleave>},
     {"indexer", reading<reads::indexer>}, {"chunks", reading<reads::chunks>}, {"layer_bases", reading<reads::layer_bases>},
     {"written_scalar", reading<reads::written_scalar>},
+    {"rotary_word", field<&ModelType::rotary_word>},
     {"norm_unweighted", chosen<&ModelType::norms_have_weights, false>},
     {"rope_backwards", chosen<&ModelType::rotates_backwards, true>},
     {"indexer_neighbours", chosen<&ModelType::indexer_pairs, RotaryPairs::neighbours>},

@@ -29,7 +29,7 @@ enum class InnerPositions {
   rotary_neighbours,  // pairs (2j, 2j+1)
   alibi,
   alibi_or_rotary,   // Falcon: depends on `alibi` in config.json
-  as_position_type,  // ESM: position_embedding_type "rotary"
+  as_position_type,  // rotary, if position_embedding_type is the rotary_word below
   as_trained,  // core/train: position_embedding_type is "none", "learned", "sinusoidal", "rotary" or "alibi"
   relative,    // T5: a learned bias for each distance
   relative_in_decoder,  // UDOP: T5's there; its encoder's biases know the places on a page
@@ -71,6 +71,7 @@ inline constexpr Groups rope = group(0), window = group(1), multiplier = group(2
 
 struct ModelType {
   std::string_view name;  // as in config.json
+  std::string_view rotary_word = "rotary";  // what position_embedding_type says of them, if it is read
   Sees sees = Sees::past;
   InnerPositions positions = InnerPositions::none;
   reads::Groups reads = 0;  // of reads::

@@ -219,7 +219,8 @@ void read_positions(const LayerReading& read) {
   if (read.layer.is_cross) return;
   if (read.type.positions == InnerPositions::as_trained) return read_trained_positions(read);
   const std::string kind = read.settings.text("position_embedding_type", "absolute");
-  const bool rotary_kind = kind == "rotary" && read.type.positions == InnerPositions::as_position_type;
+  const bool rotary_kind =
+      kind == read.type.rotary_word && read.type.positions == InnerPositions::as_position_type;
   // Relative ones have a tensor of their own if they are computed;
   // sinusoidal ones are added to the embeddings.
   const bool by_tensor = kind.starts_with("relative_key") || kind == "sinusoidal";

@@ -111,7 +111,8 @@ void find_relative_bias(AttentionLayer& layer, const ModelFiles& files, const st
 
 void find_norms_and_sinks(AttentionLayer& layer, const ModelFiles& files, const std::string& module) {
   const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
-  if (type && type->has_sinks && files.find(module + "sinks")) layer.sinks = module + "sinks";
+  for (const char* const name : {"sinks", "softmax_offset"})
+    if (type && type->has_sinks && files.find(module + name)) layer.sinks = module + name;
   if (!type || !type->qk_norm) return;
   for (const auto& [q, k] :
        {std::pair("q_norm", "k_norm"), {"q_layernorm", "k_layernorm"}, {"query_layernorm", "key_layernorm"}}) {

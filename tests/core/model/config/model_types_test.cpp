@@ -107,7 +107,7 @@ TEST_CASE("every family has names of arrays, and every transformer is a family w
     CHECK(family.k.empty() != separate);
     CHECK((family.model_type.empty() || find_model_type(family.model_type)));
   }
-  CHECK(model_families().size() == 30);
+  CHECK(model_families().size() == 32);
   for (const TransformerNames& names : transformer_names()) {
     CAPTURE(names.name);
     CHECK(std::ranges::count(model_families(), names.family, &ModelFamily::name) > 0);
