@@ -20,6 +20,14 @@ VALUES = {
     "relative_attention_num_buckets": {"4": 4}, "relative_attention_max_distance": {"3": 3},
     "attention_value_scale": {"0.5": 0.5},
 }
+# Settings that a config.json may omit: the model then has its class's own, which a type has to know (usual_… in assets/models/types.txt).
+LEFT_OUT = "defaults left out"
+MAY_BE_LEFT_OUT = (
+    "rope_parameters", "rope_theta", "rope_scaling", "rope_interleave", "partial_rotary_factor", "no_rope_layers", "no_rope_layer_interval",
+    "sliding_window", "use_sliding_window", "sliding_window_pattern", "max_window_layers", "layer_types", "attention_chunk_size",
+    "attn_temperature_tuning", "head_dim", "attention_multiplier", "query_pre_attn_scalar", "attn_logit_softcapping", "use_qk_norm",
+    "qk_layernorm", "is_causal", "scale_attn_weights", "rotary_dim", "clip_qkv", "indexer_types", "relative_attention_num_buckets",
+    "relative_attention_max_distance")
 # Families whose rotary positions are tried in every way; the others have them in the same code.
 EVERY_ROPE = {"llama", "qwen2", "phi3", "phi", "gpt_neox", "gemma", "olmo2", "cohere", "glm", "stablelm", "qwen3", "mistral", "granite", "olmo", "smollm3"}
 
@@ -151,6 +159,7 @@ def variants_of(model_type, with_shared=True):
     except Exception:
         return {}
     found = dict(OF_FAMILY.get(model_type, {}))
+    found[LEFT_OUT] = {name: fields[name] for name in MAY_BE_LEFT_OUT if name in fields}
     if not with_shared:
         return found
     for name, value in fields.items():

@@ -8,6 +8,7 @@ import transformers
 from attention_capture import Watch
 from layer_judge import matrices_by_path, settings_in
 from model_inputs import guesses
+from model_variants import LEFT_OUT
 from small_models import make_model
 
 SECONDS_PER_MODEL = 60  # of the processor
@@ -67,6 +68,17 @@ def watched(model):
     return attentions, problem
 
 
+def leave_out(path, names):
+    """Writes the settings of a model again without those, wherever they stand in it."""
+    def kept(value):
+        return {key: kept(inner) for key, inner in value.items() if key not in names} if isinstance(value, dict) else value
+
+    with open(path) as file:
+        settings = json.load(file)
+    with open(path, "w") as file:
+        json.dump(kept(settings), file)
+
+
 def make_seen(model_type, variant, changes, folder):
     """Makes and watches the model, and writes it into the folder. What goes wrong stands in `problem`."""
     seen = Seen(model_type, variant, folder)
@@ -83,6 +95,8 @@ def make_seen(model_type, variant, changes, folder):
             seen.attentions = list(attentions.values())
             os.makedirs(folder, exist_ok=True)
             model.save_pretrained(folder)
+            if variant == LEFT_OUT:
+                leave_out(os.path.join(folder, "config.json"), changes)
         seen.files_of_path, seen.arrays = matrices_by_path(model, folder)
         with open(os.path.join(folder, "config.json")) as file:
             seen.settings = settings_in(json.load(file))
