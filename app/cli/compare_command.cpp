@@ -117,7 +117,8 @@ std::map<Index, std::vector<StoredTensor>> arrays_by_layer(const std::vector<Sto
 void compare_layers(TraceRequest request, const std::string& layers, const std::vector<StoredTensor>& theirs,
                     const ArrayComparisonOptions& comparing, const std::string& named, bool json,
                     Warnings& warnings) {
-  const Scenario of_model = named_scenario(request.scenario), scenario = with_settings(request, of_model);
+  const Scenario of_model = named_scenario(request.scenario, request.settings),
+                 scenario = with_settings(request, of_model);
   LayerChoice choice = chosen_layers(request, scenario, layers);
   print_model_text(request, scenario);
   std::vector<SkippedArray> skipped;

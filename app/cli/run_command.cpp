@@ -119,7 +119,8 @@ RunFile whole_run(const TraceRequest& request, const std::vector<TensorName>& on
 // Each layer under "layer.N.". The text goes through the model once.
 RunFile run_of_layers(const TraceRequest& request, const std::string& layers,
                       const std::vector<TensorName>& only) {
-  const Scenario named = named_scenario(request.scenario), scenario = with_settings(request, named);
+  const Scenario named = named_scenario(request.scenario, request.settings),
+                 scenario = with_settings(request, named);
   const LayerChoice choice = chosen_layers(request, scenario, layers);
   print_model_text(request, scenario);
   RunFile file;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -85,6 +86,22 @@ DType dtype_of(const std::string& name) {
 // The part of PATH=VALUE before the sign.
 std::string path_of(const std::string& setting) {
   return setting.substr(0, setting.find('='));
+}
+
+constexpr const char* layer_path = "parameters.layer";
+
+// The layer that they choose; nothing where they choose none, or it is no number.
+std::optional<Index> set_layer(const std::vector<std::string>& settings) {
+  std::optional<Index> layer;
+  for (const std::string& setting : settings) {
+    if (path_of(setting) != layer_path) continue;
+    const std::string value = setting.substr(std::min(path_of(setting).size() + 1, setting.size()));
+    Index number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const bool whole = error == std::errc() && end == value.data() + value.size();
+    layer = whole ? std::optional(number) : std::nullopt;
+  }
+  return layer;
 }
 
 // Settings that a later one replaces.
@@ -190,8 +207,6 @@ std::string tensors_of_a_trace() {
   return fmt::format("{}, or a parameter's or mask's name", join(names, ", "));
 }
 
-constexpr const char* layer_path = "parameters.layer";
-
 // A text's forward pass through a model, up to the last of some layers; empty if the scenario's text does not
 // go through one.
 struct ModelPass {
@@ -254,11 +269,12 @@ void print_model_text(const TraceRequest& request, const Scenario& scenario) {
                            one_line(scenario.inputs.text, 200)));
 }
 
-Scenario named_scenario(const std::string& name) {
+Scenario named_scenario(const std::string& name, const std::vector<std::string>& settings) {
   if (names_preset(name)) return preset_scenario(name);
   if (name == standard_stream) return scenario_from_json(read_standard_input("a scenario"), "standard input");
   require_reachable(name, names_scenario(name) ? ExitStatus::usage : ExitStatus::input);
-  if (names_model(name) || is_array_file(name) || is_png_name(name)) return scenario_of_file(name);
+  if (names_model(name) || is_array_file(name) || is_png_name(name))
+    return scenario_of_file(name, set_layer(settings));
   std::error_code ignored;
   const bool plain = name.find_first_of("./\\") == std::string::npos;
   // An argument that is neither a file nor looks like one was meant as a preset: its Error names the nearest.
@@ -266,7 +282,7 @@ Scenario named_scenario(const std::string& name) {
 }
 
 Scenario requested_scenario(const TraceRequest& request) {
-  return with_settings(request, named_scenario(request.scenario));
+  return with_settings(request, named_scenario(request.scenario, request.settings));
 }
 
 Scenario with_settings(const TraceRequest& request, Scenario scenario) {

@@ -38,7 +38,7 @@ void add_trace_flags(CommandOptions& options, TraceRequest& request);
 // The scenario itself, with its settings. Throws Error(usage).
 Scenario requested_scenario(const TraceRequest& request);
 // The two steps of that: the scenario as named, and with the request's settings applied.
-Scenario named_scenario(const std::string& name);
+Scenario named_scenario(const std::string& name, const std::vector<std::string>& settings = {});
 Scenario with_settings(const TraceRequest& request, Scenario scenario);
 
 // Which file holds which array.

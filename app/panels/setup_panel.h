@@ -38,6 +38,12 @@ struct SetupState {
   // How far apart the projection's layouts are, for the current trace.
   std::weak_ptr<const Tensor> layouts_of;
   LayoutComparison layouts;
+
+  // Another scenario is opened: what an operator had in this one is not restored there.
+  void forget_scenario() {
+    edited_row.clear();
+    operator_switches.clear();
+  }
 };
 
 // Every edit is returned as a Scenario while it is typed. Text that is not a number is reported below its

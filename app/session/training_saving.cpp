@@ -184,8 +184,7 @@ std::optional<double> habit_of(const TrainedHabits& habits, Habit habit) {
 }
 
 bool has_habit(const TrainedHabits& now, const TrainedHabits& at_the_beginning, Habit habit) {
-  const double weight = habit_of(now, habit).value_or(0.0);
-  return weight >= habit_from && weight >= habit_of(at_the_beginning, habit).value_or(0.0) + habit_grown_by;
+  return is_habit(habit_of(now, habit), habit_of(at_the_beginning, habit));
 }
 
 std::optional<Habit> strongest_habit(const TrainedHabits& now, const TrainedHabits& at_the_beginning) {

@@ -47,9 +47,7 @@ std::string_view habit_short_name(Habit habit);  // "previous", where there is l
 // none where no query of the examples has such a token.
 std::optional<double> habit_of(const TrainedHabits& habits, Habit habit);
 
-// A head has a habit if its mean weight there is at least this, and that much more than at the beginning:
-// with few kinds of token, a head that looks everywhere alike gives much of its weight to the same token.
-inline constexpr double habit_from = 0.3, habit_grown_by = 0.2;
+// By core/train's is_habit.
 bool has_habit(const TrainedHabits& now, const TrainedHabits& at_the_beginning, Habit habit);
 // The strongest of those that it has; none if it has none.
 std::optional<Habit> strongest_habit(const TrainedHabits& now, const TrainedHabits& at_the_beginning);

@@ -191,7 +191,7 @@ void show_page(WindowState& window, std::size_t page, PageEntry entry) {
   walk.given = known && kept->given.made ? kept->given : PlaylistWalk::Given{};
   walk.answered = entry == PageEntry::answered || shown.ask.empty() || walk.given.made ||
                   (known && entry == PageEntry::back);
-  window.view.setup.edited_row.clear();
+  window.view.setup.forget_scenario();
   window.view.trail.clear();  // its numbers are another page's
   window.document.session.open_page(*shown.scenario, page);
   walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), shown, from_own};
@@ -289,7 +289,7 @@ void leave_walk(WindowState& window) {
   walk.left_at = *walk.page;
   walk.page.reset();
   walk.edits_words = false;
-  window.view.setup.edited_row.clear();
+  window.view.setup.forget_scenario();
   window.view.trail.clear();
   window.document.session.return_to(*std::exchange(walk.own_history, std::nullopt), "exit the playlist");
   walk.arrival = PlaylistWalk::Arrival{walk.own_selection, std::nullopt};

@@ -277,7 +277,7 @@ void reopen_scenario(WindowState& window) {
     const std::optional<Scenario> scenario = kept_scenario(window.document.kept_folder);
     if (!scenario) return view.notices.say("There is no earlier session to reopen.");
     leave_walk(window);
-    view.setup.edited_row.clear();
+    view.setup.forget_scenario();
     window.document.session.open(*scenario, "reopen last session");
     view.selection = selection_within(view.selection, window.document.session.trace());
   });

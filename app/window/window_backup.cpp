@@ -23,7 +23,7 @@ const Scenario& scenario_at_hand(const Session& session) {
 void restore(WindowState& window, UnsavedWork work) {
   WindowDocument& document = window.document;
   leave_walk(window);
-  window.view.setup.edited_row.clear();
+  window.view.setup.forget_scenario();
   if (!work.playlist) {
     if (work.scenario) document.session.open(*work.scenario, restored_label);
     window.view.selection = selection_within(window.view.selection, document.session.trace());

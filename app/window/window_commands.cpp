@@ -393,7 +393,7 @@ void perform(WindowState& window, const PaletteEntry& entry) {
   if (const auto* step = std::get_if<Step>(&entry.target)) go_to_step(window, *step);
   if (const auto* view = std::get_if<StageView>(&entry.target)) window.view.selection.view = *view;
   if (const auto* preset = std::get_if<PresetName>(&entry.target)) {
-    window.view.setup.edited_row.clear();
+    window.view.setup.forget_scenario();
     window.document.session.open(preset_scenario(preset->name), "open " + preset->name);
     window.document.scenario_path.clear();
     window.view.selection = selection_within(
@@ -424,6 +424,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
   const ComputationPtr before = document.session.computation();
   if (action.scenario) {
     if (!from_setup) view.setup.edited_row.clear();
+    if (action.opens) view.setup.forget_scenario();
     document.session.edit(*action.scenario, action.edit_label, action.edit_continues);
     if (action.opens) {
       document.scenario_path.clear();

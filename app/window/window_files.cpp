@@ -75,7 +75,7 @@ void open_scenario(WindowState& window, const std::string& path) {
   document.walk.page.reset();  // what is opened is the user's own
   document.walk.arrival.reset();
   document.walk.own_history.reset();
-  window.view.setup.edited_row.clear();
+  window.view.setup.forget_scenario();
   document.session.open(scenario, "open " + fs::path(path).filename().string());
   window.view.selection = selection_within(window.view.selection, document.session.trace());
   document.scenario_path = path;

@@ -67,7 +67,10 @@ void show_opening(WindowState& window) {
   if (!subject)
     return window.view.notices.say("There is no intro: no head of the model distinguishes the words.");
   Session& session = window.document.session;
-  if (!opening_version(*subject, session.scenario())) session.open(subject->scenario, "show the intro");
+  if (!opening_version(*subject, session.scenario())) {
+    window.view.setup.forget_scenario();
+    session.open(subject->scenario, "show the intro");
+  }
   begin_opening(window.view.opening, *std::move(subject));
   window.view.steps.playing = false;
 }

@@ -157,7 +157,7 @@ void inspect_head(WindowState& window, const TrainedHead& head) {
     Scenario scenario = scenario_of_file(path);
     scenario.parameters.layer = head.layer;
     suspend_page(window);
-    window.view.setup.edited_row.clear();
+    window.view.setup.forget_scenario();
     const Index step = training.runs()[head.run].step();
     document.session.open(scenario, fmt::format("look inside step {}", step));
     document.scenario_path = path;

@@ -330,6 +330,11 @@ void check_everything(const AttentionInputs& inputs) {
           {"mask.value", "the number is infinite in f32", fmt::format("{}", mask_value),
            fmt::format("at most {:g} in magnitude", std::numeric_limits<float>::max()),
            "choose f64, or \"-inf\""});
+  for (const double sink : inputs.options.sink)
+    require(inputs.dtype == DType::f64 || !(std::abs(sink) > std::numeric_limits<float>::max()),
+            {"attention.sink", "the number is infinite in f32", fmt::format("{}", sink),
+             fmt::format("at most {:g} in magnitude", std::numeric_limits<float>::max()),
+             "choose f64, or a smaller number: a sink of 1e30 takes all"});
   check_types(inputs);
   if (is_latent(inputs.options)) {
     check_multi_head_latent_attention(inputs);

@@ -11,8 +11,10 @@
 #include <set>
 
 #include "core/attention/attention_sizes.h"
+#include "core/attention/grad_output.h"
 #include "core/attention/indexer.h"
 #include "core/attention/latent_attention.h"
+#include "core/attention/norm.h"
 #include "core/attention/softmax.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/join.h"
@@ -107,13 +109,63 @@ bool all_finite(std::span<const T> values) {
   return finite;
 }
 
-void warn_of_non_finite(const TensorEntry& entry, const Tensor& tensor, std::vector<std::string>& warnings) {
+// Returns whether there is such a number.
+bool warn_of_non_finite(const TensorEntry& entry, const Tensor& tensor, std::vector<std::string>& warnings) {
   const bool is_mask = entry.role == TensorRole::mask;
   const std::string cells = non_finite_cells(entry.name, tensor, is_mask);
-  if (cells.empty()) return;
+  if (cells.empty()) return false;
   const char* effect = is_mask ? "the rows that it is added to are not finite either"
                                : "what reads it is not finite either, even where a mask blocks it";
   warnings.push_back(fmt::format("{}: {}", cells, effect));
+  return true;
+}
+
+// What to change where a tensor that is made of finite numbers is not finite itself.
+std::string remedy_of_overflow(const Trace& trace, TensorId id) {
+  using Id = TensorId;
+  const auto is_one_of = [&](std::initializer_list<Id> ids) { return std::ranges::count(ids, id) > 0; };
+  const char* smaller = "smaller numbers";
+  if (is_one_of({Id::q_normed, Id::k_normed, Id::compressed_q, Id::compressed_kv})) {
+    if (norm_of(trace.options, id).epsilon == 0.0)
+      return fmt::format("a row is divided by 0: set attention.{} above 0",
+                         is_latent(trace.options) ? "latent_norm_epsilon" : "qk_norm_epsilon");
+  } else if (is_one_of({Id::q_rotary, Id::k_rotary, Id::k_rot}) ||
+             (id == Id::scores && trace.options.rotary_factor > 1.0)) {
+    smaller = "a smaller attention.rotary_factor or slower frequencies";
+  } else if (id == Id::scaled_scores) {
+    smaller = "a smaller attention.scale or a larger attention.temperature";
+  } else if (is_one_of({Id::mask_bias, Id::masked_scores})) {
+    smaller = "smaller numbers in masks and in mask.alibi_scale";
+  }
+  const bool narrow = trace.dtype == DType::f32;
+  return fmt::format("a number is beyond {}: {}choose {}", dtype_name(trace.dtype),
+                     narrow ? "compute in f64 (--dtype f64), or " : "", smaller);
+}
+
+// The first tensor, in the order of the operator, that is not finite though all that is given is: numbers that
+// their type cannot hold, or a division by 0. Such a number reaches the output, but for a score of -inf, of
+// which a row has nothing else.
+bool warn_of_overflow(const Trace& trace, bool rows_are_blocked, std::vector<std::string>& warnings) {
+  const TensorPtr output = trace.tensor(last_output(trace.tensors));
+  const auto is_spoilt = [](const TensorPtr& tensor) {
+    return tensor && !non_finite_cells("", *tensor).empty();
+  };
+  if (output && !is_spoilt(output) && !(rows_are_blocked && is_spoilt(trace.tensors.scaled_scores)))
+    return false;
+  const bool has_nan_rows =
+      rows_are_blocked && !trace.tensors.sinks && trace.options.fully_masked_rows == FullyMaskedRows::nan;
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr tensor = trace.tensor(entry.id);
+    if (!tensor || is_given(trace, {entry.id})) continue;
+    const bool behind_masks = entry.id >= TensorId::mask_bias;  // which block by -inf
+    if (behind_masks && has_nan_rows) break;
+    const std::string cells = non_finite_cells(entry.name, *tensor, behind_masks);
+    if (cells.empty()) continue;
+    warnings.push_back(fmt::format("{}, although all that is given is finite: {}", cells,
+                                   remedy_of_overflow(trace, entry.id)));
+    return true;
+  }
+  return false;
 }
 
 // Queries of which the k-th place goes to one of several keys with the same score.
@@ -155,7 +207,9 @@ std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool p
         continue;
       if (++count > named_cells) continue;
       const std::vector<Index> index = tensor.shape().index_of(static_cast<Index>(i));
-      cells.push_back(fmt::format("[{}] is {}", join(index, ","), values[i]));
+      // A NaN's sign means nothing.
+      cells.push_back(fmt::format("[{}] is {}", join(index, ","),
+                                  std::isnan(values[i]) ? std::abs(values[i]) : values[i]));
     }
   });
   if (count == 0) return "";
@@ -172,16 +226,20 @@ std::vector<std::string> trace_warnings(const Trace& trace) {
 std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<Index>& blocked_rows,
                                         const Shape& scores) {
   std::vector<std::string> warnings;
+  bool all_given_finite = true;
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr tensor = trace.tensor(entry.id);
     const bool twice =
         (entry.id == TensorId::key && tensor == trace.tensors.query) ||
         (entry.id == TensorId::value && (tensor == trace.tensors.key || tensor == trace.tensors.query));
-    if (is_given(trace, {entry.id}) && tensor && !twice) warn_of_non_finite(entry, *tensor, warnings);
+    if (is_given(trace, {entry.id}) && tensor && !twice && warn_of_non_finite(entry, *tensor, warnings))
+      all_given_finite = false;
   }
   const std::vector<std::string> of_options = option_warnings(trace);
   warnings.insert(warnings.end(), of_options.begin(), of_options.end());
   warn_of_tied_choices(trace, warnings);
+  // Rows whose scores are -inf because they are too large are not blocked.
+  if (all_given_finite && warn_of_overflow(trace, !blocked_rows.empty(), warnings)) return warnings;
   warn_of_fully_masked_rows(trace, blocked_rows, scores, warnings);
   return warnings;
 }

@@ -2,8 +2,10 @@
 #include <array>
 #include <vector>
 
+#include "core/attention/grad_output.h"
 #include "core/attention/reference_backend.h"
 #include "core/attention/reference_parts.h"
+#include "core/attention/trace_warnings.h"
 #include "core/backend/backend.h"
 #include "core/backend/kept_tuning.h"
 #include "core/fused/fused_backend.h"
@@ -74,6 +76,23 @@ class CpuPass : public BackendPass {
   TracePtr trace_;
 };
 
+// These backends look at no tensor while they compute, and keep none that says where such a number comes from.
+TracePtr told_of_its_output(const TracePtr& trace) {
+  const TensorId id = last_output(trace->tensors);
+  const TensorPtr output = trace->tensor(id);
+  const std::string cells = output ? non_finite_cells(tensor_entry(id).name, *output) : "";
+  if (cells.empty()) return trace;
+  const auto told = std::make_shared<Trace>(*trace);
+  told->warnings.push_back(cells + ": --backend reference says where the first such number comes from");
+  return told;
+}
+
+class FusedPass : public CpuPass {
+ public:
+  using CpuPass::CpuPass;
+  TracePtr trace() override { return told_of_its_output(CpuPass::trace()); }
+};
+
 std::string no_refusal(const AttentionInputs&) {
   return {};
 }
@@ -94,7 +113,7 @@ std::unique_ptr<BackendPass> start_fused(const AttentionInputs& inputs, const Pa
       .keep_projections = what_it_keeps || needs_any(needed, {TensorId::q, TensorId::k, TensorId::v}),
       .keep_head_output = needs_any(needed, {TensorId::head_output}),
       .before = options.before};
-  return std::make_unique<CpuPass>([&inputs, run] { return fused_forward(inputs, run); });
+  return std::make_unique<FusedPass>([&inputs, run] { return fused_forward(inputs, run); });
 }
 
 std::string refusal_of_gl(const AttentionInputs& inputs) {
@@ -110,7 +129,7 @@ class GlPass : public BackendPass {
     computed_ = true;
     forward_.finish();
   }
-  TracePtr trace() override { return forward_.trace(); }
+  TracePtr trace() override { return told_of_its_output(forward_.trace()); }
   Index gpu_bytes() const override { return forward_.gpu_bytes(); }
   double longest_slice() const override { return forward_.longest_slice(); }
 

@@ -1,6 +1,7 @@
 #include "core/scenario/input_notes.h"
 
 #include <fmt/format.h>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -52,6 +53,29 @@ void note_masks_like_booleans(const GivenArrays& given, const TraceTensors& tens
           "{} has numbers that are all 0 or 1, and they are added to the scores: store it as bool if "
           "it was meant to block",
           name));
+}
+
+void note_missing_halves(const TraceTensors& tensors, std::vector<std::string>& notes) {
+  using Id = TensorId;
+  struct Half {
+    Id given, missing;
+    int all;
+    Id belongs_to;  // without which neither has anything to do
+  };
+  constexpr std::array halves{
+      Half{Id::q_norm_weight, Id::k_norm_weight, 1, Id::query},
+      Half{Id::k_norm_weight, Id::q_norm_weight, 1, Id::query},
+      Half{Id::q_a_norm_weight, Id::kv_a_norm_weight, 1, Id::kv_a_weight},
+      Half{Id::kv_a_norm_weight, Id::q_a_norm_weight, 1, Id::q_a_weight},
+      Half{Id::indexer_k_norm_weight, Id::indexer_k_norm_bias, 0, Id::indexer_wk},
+      Half{Id::indexer_k_norm_bias, Id::indexer_k_norm_weight, 1, Id::indexer_wk},
+  };
+  const auto has = [&](Id id) { return tensors.*(tensor_entry(id).member) != nullptr; };
+  for (const Half& half : halves)
+    if (has(half.given) && !has(half.missing) && has(half.belongs_to))
+      notes.push_back(
+          fmt::format("{} is given without {}: all numbers of the latter are {}; give both, or neither",
+                      tensor_entry(half.given).name, tensor_entry(half.missing).name, half.all));
 }
 
 void note_layer(const Scenario& scenario, Index tokens, ScenarioInputs& inputs) {

@@ -19,6 +19,9 @@ void note_unused(const GivenArrays& given, std::vector<std::string>& notes);
 void note_masks_like_booleans(const GivenArrays& given, const TraceTensors& tensors,
                               std::vector<std::string>& notes);
 
+// One of two arrays that belong together is given alone: the numbers of the other are all 1, or all 0.
+void note_missing_halves(const TraceTensors& tensors, std::vector<std::string>& notes);
+
 // Notes that the model is not what its config.json says, or that its layer is not fully computed.
 void note_layer(const Scenario& scenario, Index tokens, ScenarioInputs& inputs);
 

@@ -203,12 +203,15 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   return scenario;
 }
 
-Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers) {
+Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers,
+                               std::optional<Index> asked) {
   if (layers.layers.empty()) refuse_missing_files(path);
   const std::shared_ptr<const TextModel> model = TextModel::open(path);
   const bool reads_text = model->no_text().empty();
   const Index reached = reads_text ? model->transformer()->first_layer() : 0;
-  Scenario scenario = layer_scenario(path, layers, std::max(first_usable_layer(layers), reached));
+  const Index first = first_usable_layer(layers);
+  const bool none_usable = std::ranges::none_of(layers.layers, can_be_computed);
+  Scenario scenario = layer_scenario(path, layers, none_usable && asked ? *asked : std::max(first, reached));
   if (!scenario.inputs.self_attention || !reads_text) return scenario;
   scenario.inputs.source = InputSource::text;
   scenario.inputs.text = initial_text(*model);

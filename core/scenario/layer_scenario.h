@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,9 @@ Index first_usable_layer(const AttentionLayers& layers);
 
 // The scenario for opening a model: its first usable layer and, if the model accepts text, a text as its
 // input: an example of its task if `headwise train` wrote it. Throws Error(input) like
-// layer_scenario.
-Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers);
+// layer_scenario: where no layer is usable, of the one that is asked for, else of layer 0.
+Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers,
+                               std::optional<Index> asked = {});
 
 // The layer that parameters.layer names, with the scenario's heads if the model does not give them.
 // Throws Error(input).

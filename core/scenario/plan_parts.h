@@ -18,6 +18,7 @@ namespace headwise {
 // Collects all errors, so that users can fix everything at once.
 class Contradictions {
  public:
+  explicit Contradictions(const Scenario& scenario) : file_(scenario.origin.file) {}
   void add(std::string cause, bool from_arrays = false) {
     causes_.push_back(std::move(cause));
     arrays_ = arrays_ || from_arrays;
@@ -28,13 +29,14 @@ class Contradictions {
   void throw_if_any() const {
     if (causes_.empty()) return;
     throw Error(arrays_ ? ExitStatus::input : ExitStatus::usage,
-                {.where = "scenario",
+                {.where = file_.empty() ? "scenario" : file_,
                  .what = causes_.size() == 1
                              ? causes_.front()
                              : fmt::format("{} contradictions: {}", causes_.size(), join(causes_, "; "))});
   }
 
  private:
+  std::string file_;  // that the scenario was read from; empty: from none
   std::vector<std::string> causes_;
   bool arrays_ = false;
 };

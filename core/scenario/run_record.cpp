@@ -242,7 +242,7 @@ bool is_array_file(const std::string& path) {
   return path.ends_with(".npy") || path.ends_with(".npz") || path.ends_with(".safetensors");
 }
 
-Scenario scenario_of_file(const std::string& given) {
+Scenario scenario_of_file(const std::string& given, std::optional<Index> layer) {
   const std::string path = newest_checkpoint_or(given);
   if (is_png_name(path))
     throw Error(ExitStatus::usage, {path, "a picture is no scenario: it goes into a model", "", "",
@@ -257,7 +257,7 @@ Scenario scenario_of_file(const std::string& given) {
   const auto has = [&](const std::string& name) { return files.find(name) != nullptr; };
   if (!has("query")) {
     const AttentionLayers layers = find_attention_layers(files);
-    if (names_model(path) || !layers.layers.empty()) return opened_model_scenario(path, layers);
+    if (names_model(path) || !layers.layers.empty()) return opened_model_scenario(path, layers, layer);
     refuse_arrays(path, files);
   }
   const ArrayFileInfo& info = files.first_file_info();

@@ -50,7 +50,8 @@ bool is_array_file(const std::string& path);
 // For a scenario file its scenario; for a file written by `headwise run` the run that it came from; for a
 // model its first layer, of a folder of checkpoints the newest; for other arrays the arrays themselves as
 // inputs and, if present, as parameters and masks. Throws Error(usage) for an invalid scenario, Error(input)
-// for arrays that cannot be opened as any of these.
-Scenario scenario_of_file(const std::string& given);
+// for arrays that cannot be opened as any of these; where no layer of a model can be computed, it says why
+// `layer` cannot.
+Scenario scenario_of_file(const std::string& given, std::optional<Index> layer = {});
 
 }  // namespace headwise

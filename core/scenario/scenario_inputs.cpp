@@ -475,6 +475,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   TraceTensors& tensors = inputs.attention.tensors;
   tensors = workshop.made(parameters);
   note_masks_like_booleans(given, tensors, inputs.notes);
+  note_missing_halves(tensors, inputs.notes);
   apply_edits(scenario, plan, maker, inputs.attention);
   inputs.grad_output = workshop.given_or_null("grad_output");
   if (inputs.grad_output) {

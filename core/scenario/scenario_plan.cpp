@@ -311,7 +311,7 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
                            const TextLengths& text) {
   const AttentionSpec& a = scenario.attention;
   const bool sdpa = scenario.op == Op::scaled_dot_product_attention;
-  Contradictions wrong;
+  Contradictions wrong(scenario);
   ScenarioPlan plan;
   AttentionOptions& o = plan.options;
   copy_options(o, scenario);

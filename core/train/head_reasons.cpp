@@ -73,18 +73,18 @@ Sentences frozen(const ComparedRuns& runs) {
   const TrainedHabits& before = runs.as_it_is.habits[0][0];
   for (const HabitWords& habit : habit_words) {
     const double had = (before.*habit.value).value_or(0.0);
-    if (had < least_habit) continue;
+    if (!has_habit(runs.as_it_is, habit, 0, 0)) continue;
     StrongestHead other;
     for (std::size_t head = 1; head < runs.changed.habits[0].size(); ++head)
-      if (const double value = (runs.changed.habits[0][head].*habit.value).value_or(0.0); value > other.value)
+      if (const double value = (runs.changed.habits[0][head].*habit.value).value_or(0.0);
+          value > other.value && has_habit(runs.changed, habit, 0, head))
         other = {0, head, value};
     const double now = (runs.changed.habits[0][0].*habit.value).value_or(0.0);
     sentences.push_back(fmt::format(
         "Without the change, head 0.0 learns to look {} ({:.2f} of its weight). Frozen, it gives {:.2f}; {}.",
         habit.looks, had, now,
-        other.value < least_habit
-            ? "and no other head of its layer has the habit"
-            : fmt::format("head {} has the habit with {:.2f}", other.name(), other.value)));
+        other.value == 0.0 ? "and no other head of its layer has the habit"
+                           : fmt::format("head {} has the habit with {:.2f}", other.name(), other.value)));
   }
   if (sentences.empty())
     sentences.push_back("Head 0.0 has no habit that is measured here, also when it is trained.");

@@ -144,7 +144,9 @@ TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> lo
     causal.causal = true;
     outcome.held_out_causal = TrainPass<T>(causal).evaluate(run.values(), batch);
   }
-  outcome.habits = run.habits(std::min(examples, measured_habit_examples(run.task().length)));
+  const Index habit_examples = std::min(examples, measured_habit_examples(run.task().length));
+  outcome.habits = run.habits(habit_examples);
+  outcome.habits_before = TrainingRun<T>(run.task(), run.settings()).habits(habit_examples);
   outcome.maps_apart.assign(outcome.habits.size(), 0.0);
   for (Index example = 0; example < std::min(examples, map_examples); ++example) {
     const std::vector<Tensor> maps = run.held_out_maps(example);

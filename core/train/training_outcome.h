@@ -45,7 +45,8 @@ struct TrainingOutcome {
   double next_answers =
       0.0;  // share of held-out answers that stand at the next position: seen without the causal mask
 
-  std::vector<std::vector<TrainedHabits>> habits;  // of each layer and head
+  std::vector<std::vector<TrainedHabits>> habits;         // of each layer and head
+  std::vector<std::vector<TrainedHabits>> habits_before;  // the first step; empty: nothing is known of them
   // Of each layer, how far apart two heads' attention maps are: ½·Σ|p − p′| over the keys, 0 … 1, the mean
   // over pairs of heads and the queries of held-out examples; 0 with one head.
   std::vector<double> maps_apart;

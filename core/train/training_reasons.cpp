@@ -18,13 +18,34 @@ std::string percent(double share) {
   return near_all ? fmt::format("{:.1f} %", std::min(of_hundred, 99.9)) : fmt::format("{:.0f} %", of_hundred);
 }
 
-StrongestHead strongest(const TrainingOutcome& of, const HabitWords& habit) {
+namespace {
+
+template <class Counts>
+StrongestHead strongest_that(const TrainingOutcome& of, const HabitWords& habit, const Counts& counts) {
   StrongestHead most;
   for (std::size_t layer = 0; layer < of.habits.size(); ++layer)
     for (std::size_t head = 0; head < of.habits[layer].size(); ++head)
-      if (const double value = (of.habits[layer][head].*habit.value).value_or(0.0); value > most.value)
+      if (const double value = (of.habits[layer][head].*habit.value).value_or(0.0);
+          value > most.value && counts(layer, head))
         most = {layer, head, value};
   return most;
+}
+
+}  // namespace
+
+StrongestHead strongest(const TrainingOutcome& of, const HabitWords& habit) {
+  return strongest_that(of, habit, [](std::size_t, std::size_t) { return true; });
+}
+
+bool has_habit(const TrainingOutcome& of, const HabitWords& habit, std::size_t layer, std::size_t head) {
+  const bool known = layer < of.habits_before.size() && head < of.habits_before[layer].size();
+  return is_habit(of.habits[layer][head].*habit.value,
+                  known ? of.habits_before[layer][head].*habit.value : std::nullopt);
+}
+
+StrongestHead strongest_with(const TrainingOutcome& of, const HabitWords& habit) {
+  return strongest_that(
+      of, habit, [&](std::size_t layer, std::size_t head) { return has_habit(of, habit, layer, head); });
 }
 
 namespace {
@@ -33,8 +54,8 @@ namespace {
 std::string habits_of(const std::string& name, const TrainingOutcome& of) {
   std::string text;
   for (const HabitWords& habit : habit_words) {
-    const StrongestHead most = strongest(of, habit);
-    if (most.value < least_habit) continue;
+    const StrongestHead most = strongest_with(of, habit);
+    if (most.value == 0.0) continue;
     text += fmt::format("{} head {}{} {} ({:.2f}{})", text.empty() ? "" : ",", most.name(),
                         text.empty() ? " looks" : "", habit.looks, most.value,
                         text.empty() ? " of its weight" : "");
@@ -143,7 +164,7 @@ double if_equal(const TrainingOutcome& of, Index first, Index more) {
 
 // Whether a head rests there: its weight is clearly above what equal scores would give.
 bool rests(double weight, double equal_weight) {
-  return weight >= std::max(least_habit, 2.0 * equal_weight);
+  return weight >= std::max(habit_from, 2.0 * equal_weight);
 }
 
 Sentences rest(const ComparedRuns& runs) {
@@ -277,8 +298,8 @@ Sentences causal_off(const ComparedRuns& runs) {
   Sentences sentences{fmt::format(
       "{} of the answers stand at the next position, where every token can read them without the mask.",
       percent(of.next_answers))};
-  const StrongestHead next = strongest(of, habit_words[3]);
-  if (next.value >= least_habit)
+  const StrongestHead next = strongest_with(of, habit_words[3]);
+  if (next.value > 0.0)
     sentences.push_back(
         fmt::format("Head {} looks at the next token, with {:.2f} of its weight.", next.name(), next.value));
   sentences.push_back(

@@ -30,9 +30,6 @@ namespace reasons {
 // Differences of accuracy below this are not spoken of.
 inline constexpr double clearly_better = 0.03;
 
-// Less of its weight than this is no habit of a head.
-inline constexpr double least_habit = 0.3;
-
 // Maps that differ by less are nearly the same.
 inline constexpr double nearly_same = 0.15;
 
@@ -55,8 +52,12 @@ struct StrongestHead {
 
 // "97 %"; one decimal place between 99 and 100, so that a miss shows.
 std::string percent(double share);
-// The head with most of a habit; in one layer only, if that is given.
+// The head that gives most of its weight there.
 StrongestHead strongest(const TrainingOutcome& of, const HabitWords& habit);
+// Whether a head has the habit, by the rule by which the window labels its map.
+bool has_habit(const TrainingOutcome& of, const HabitWords& habit, std::size_t layer, std::size_t head);
+// Of the heads that have it, the one with most of it; none: a value of 0.
+StrongestHead strongest_with(const TrainingOutcome& of, const HabitWords& habit);
 // "With one wide head,"
 std::string changed_name(const ComparedRuns& runs);
 // What the heads look at, in both runs.

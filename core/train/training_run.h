@@ -58,6 +58,14 @@ struct TrainedHabits {
   std::optional<double> sink = std::nullopt;        // what the sink takes of a query's weight; only with one
 };
 
+// A head has a habit if its mean weight there is at least this, and that much more than at the beginning:
+// with few kinds of token, a head that looks everywhere alike gives much of its weight to the same token.
+inline constexpr double habit_from = 0.3, habit_grown_by = 0.2;
+constexpr bool is_habit(std::optional<double> weight, std::optional<double> at_the_beginning) {
+  return weight.value_or(0.0) >= habit_from &&
+         weight.value_or(0.0) >= at_the_beginning.value_or(0.0) + habit_grown_by;
+}
+
 // On how many held-out examples of this length a training is measured, wherever its loss and accuracy are
 // given, and on how many of them the habits of its heads: fewer of long ones.
 Index measured_examples(Index length);

@@ -197,6 +197,9 @@ ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& pat
                               const std::string& layer_type) {
   ModelRotary rotary;
   const JsonValue config(json, path, rotary_format);
+  for (const char* const key : {"rope_parameters", "rope_scaling"})
+    if (config.has(key) && !config.at(key).is_object())
+      config[key].refuse_got("wrong type", json_as_written(config.at(key)), "an object, or null");
   JsonValue parameters = config["rope_parameters"];
   const Json& parts = parameters.json();
   if (parts.is_object() && !parts.empty() &&

@@ -88,7 +88,11 @@ void read_window(const LayerReading& read) {
   // An absent key means none, except for the two types that have a window unless null is given.
   const bool usual = read.reads(reads::window_by_default) && !read.settings.contains("sliding_window");
   const Index window = read.settings.whole("sliding_window", usual ? 4096 : 0, most_window);
-  if (window > 0) read.attention.sliding_window = window;
+  if (window > 0)
+    read.attention.sliding_window = window;
+  else if (read.settings.has("sliding_window"))
+    read.warn(
+        "config.json: sliding_window = 0, which transformers cannot compute: here the layer has no window");
 }
 
 // BigBird uses blocks only in texts longer than the reach of a block;

@@ -1,4 +1,6 @@
 // What headwise info says of a model, and in which order.
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "app/cli/model_info.h"
@@ -89,6 +91,29 @@ TEST_CASE("layers have the numbers in their names, and what is missing is told")
   CHECK(is_one_line(damaged.err));
   CHECK_CONTAINS(damaged.err, "h.1.attention.q_lin.weight is missing");
   CHECK(run("4").status == 3);
+}
+
+TEST_CASE("where no layer can be computed, the one that is asked for says why") {
+  Sizes sizes;
+  for (int i = 0; i < 2; ++i) {
+    add_layer(sizes, fmt::format("h.{}", i));
+    sizes.erase(fmt::format("h.{}.attention.{}_lin.weight", i, i == 0 ? "q" : "v"));
+  }
+  const TemporaryFolder folder;
+  write_model(folder, sizes, R"({"n_heads":3})");
+  const auto refused = [&](Words words) {
+    Words all{"run", folder.file("")};
+    all.insert(all.end(), words.begin(), words.end());
+    all.insert(all.end(), {"-o", folder.file("out.npz")});
+    const ProgramResult result = run_program(all);
+    CHECK(result.status == 3);
+    CHECK(is_one_line(result.err));
+    return result.err;
+  };
+  CHECK_CONTAINS(refused({}), "h.0.attention.q_lin.weight is missing");
+  CHECK_CONTAINS(refused({"--set", "parameters.layer=0"}), "h.0.attention.q_lin.weight is missing");
+  CHECK_CONTAINS(refused({"--set", "parameters.layer=1"}), "h.1.attention.v_lin.weight is missing");
+  CHECK_CONTAINS(refused({"--set", "parameters.layer=7"}), "the model has no such layer");
 }
 
 TEST_CASE("--set attention.num_heads alone is enough for a grouped layer") {

@@ -36,6 +36,15 @@ NamedTensor random_array(const std::string& name, const std::vector<Index>& size
 
 }  // namespace
 
+TEST_CASE("what contradicts itself in a scenario file is told with the file's name") {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.with_file("odd.json", R"({"headwise":1,"attention":{"embed_dim":8,"num_heads":3}})");
+  const ProgramResult result = run_program({"run", path, "-o", folder.file("out.npz")});
+  CHECK(result.status == 2);
+  CHECK(result.err.starts_with("headwise: " + path + ": "));
+}
+
 TEST_CASE("run writes every tensor of the trace and the parameters, the same in both formats") {
   const TemporaryFolder folder;
   for (const auto& [dtype, type] : {std::pair("f32", DType::f32), std::pair("f64", DType::f64)}) {

@@ -10,6 +10,8 @@
 #include <type_traits>
 
 #include "app/content/doc_pages.h"
+#include "app/session/cell_editing.h"
+#include "app/window/window_commands.h"
 #include "core/scenario/scenario_keys.h"
 #include "tests/app/keyboard_bench.h"
 
@@ -166,6 +168,23 @@ TEST_CASE("the operator is switched like any setting: undone by Ctrl+Z, and back
   CHECK(bench.trace().options.op == Op::scaled_dot_product_attention);
   bench.ui->click("setup/op/MHA").run_until_still();
   CHECK(bench.scenario() == before);
+}
+
+TEST_CASE("what an operator had in one scenario is not restored in another that is opened") {
+  const Scenario latent = preset_scenario("latent");
+  Scenario clipped = with_operator(latent, Op::multi_head_attention, std::nullopt);
+  clipped.attention.clip_qkv = 8.0;
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400, clipped));
+  bench.ui->click("setup/op/MLA").run_until_still();
+  CHECK_FALSE(bench.scenario().attention.clip_qkv);
+  PaletteEntry entry;
+  entry.target = PresetName{"latent"};
+  perform(bench.state(), entry);
+  bench.ui->run_until_still();
+  REQUIRE(bench.scenario() == latent);
+  bench.ui->click("setup/op/MHA").run_until_still();
+  CHECK(bench.trace().options.op == Op::multi_head_attention);
+  CHECK_FALSE(bench.scenario().attention.clip_qkv);
 }
 
 TEST_CASE("a model's layer becomes its heads alone, or gets latents, and comes back") {

@@ -240,6 +240,54 @@ TEST_CASE("inputs that are not finite are named by index; a mask's -inf is no su
   CHECK(reference_forward(random_inputs(small_options()))->warnings.empty());
 }
 
+TEST_CASE(
+    "numbers that become infinite, or 0 / 0, are told by the first tensor that has them, with a remedy") {
+  const auto warnings_of = [](DType dtype, auto&& change) {
+    AttentionOptions options = small_options(4, 4, 2);
+    change(options);
+    return reference_forward(random_inputs(options, {}, dtype))->warnings;
+  };
+  const auto told = [&](const std::string& begin, const std::string& end, DType dtype, auto&& change) {
+    const std::vector<std::string> warnings = warnings_of(dtype, change);
+    REQUIRE(warnings.size() == 1);
+    CHECK_CONTAINS(warnings[0], begin);
+    CHECK_CONTAINS(warnings[0], ", although all that is given is finite: " + end);
+  };
+  const auto rotated = [](AttentionOptions& o) {
+    o.rotary_base = 100.0;
+    o.rotary_factor = 1e308;
+  };
+  told("q_rotary[0,",
+       "a number is beyond f32: compute in f64 (--dtype f64), or choose a smaller attention.rot", DType::f32,
+       rotated);
+  told("_rotary[0,", "a number is beyond f64: choose a smaller attention.rotary_factor", DType::f64, rotated);
+  told("scaled_scores[0,", "a number is beyond f64: choose a smaller attention.scale", DType::f64,
+       [](AttentionOptions& o) { o.scale = 1.7e308; });
+  const auto of_one_column = [](AttentionOptions& o) {
+    o.head_dim = 1;
+    o.qk_norm = QkNorm::per_head;
+    o.qk_norm_kind = NormKind::layer;
+    o.qk_norm_epsilon = 0.0;
+  };
+  for (const DType dtype : {DType::f32, DType::f64})
+    told("q_normed[0,0,0,0] is nan", "a row is divided by 0: set attention.qk_norm_epsilon above 0", dtype,
+         of_one_column);
+  CHECK(warnings_of(DType::f32, [&](AttentionOptions& o) {
+          of_one_column(o);
+          o.qk_norm_epsilon = 1e-6;
+        }).empty());
+}
+
+TEST_CASE("a row whose scores all became -inf is not said to be blocked") {
+  AttentionInputs inputs = random_inputs(small_options(1, 1, 3), {1, 1, 1}, DType::f64);
+  const double score = reference_forward(inputs)->tensors.scores->flat(0);
+  inputs.options.scale = std::copysign(1.7e308, -score);
+  if (std::abs(score) < 1.0) inputs.options.temperature = 1e-10;
+  const std::vector<std::string> warnings = reference_forward(inputs)->warnings;
+  REQUIRE(warnings.size() == 1);
+  CHECK_CONTAINS(warnings[0], "scaled_scores[0,0,0,0] is -inf, although all that is given is finite");
+}
+
 TEST_CASE("each tensor alone, made in blocks, has the bits of the whole trace, whatever the options are") {
   std::vector<test::NamedInputs> all = test::single_option_inputs();
   for (std::uint64_t seed = 0; seed < 40; ++seed) all.push_back(test::random_combination(seed));

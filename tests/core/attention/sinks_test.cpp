@@ -164,6 +164,9 @@ TEST_CASE("sinks of another number than the heads, or that are not finite, are r
                  "got 3 numbers; expected 1, or num_heads = 4; give one number, or one per head");
   CHECK_CONTAINS(refusal_of(with_sink(inputs_of_sinks(), {infinity})),
                  "sink: the number is out of range: got inf");
+  const AttentionInputs narrow = with_sink(random_inputs(small_options(), {}, DType::f32), {1e39});
+  CHECK_CONTAINS(refusal_of(narrow),
+                 "attention.sink: the number is infinite in f32: got 1e+39; expected at most 3.40282e+38");
   AttentionInputs inputs = inputs_of_sinks();
   inputs.tensors.sinks = random_tensor({{"H", 3}}, "sinks");
   CHECK_CONTAINS(refusal_of(inputs),

@@ -67,6 +67,19 @@ TEST_CASE("a backward pass is the reference's, whichever backend was asked for")
   CHECK(told.trace->tensors.scores);
 }
 
+TEST_CASE("a fused pass whose output is not finite says who tells where that begins") {
+  for (const double factor : {1.0, 1e308}) {
+    AttentionInputs inputs = random_inputs(small_options(4, 4, 4), {}, DType::f32);
+    inputs.options.rotary_base = 100.0;
+    inputs.options.rotary_factor = factor;
+    const auto pass = backend_of(BackendId::fused).start(inputs, {});
+    pass->compute();
+    const std::vector<std::string> warnings = pass->trace()->warnings;
+    REQUIRE(warnings.size() == (factor == 1.0 ? 0 : 1));
+    if (factor != 1.0) CHECK_CONTAINS(warnings[0], ": --backend reference says where the first such number");
+  }
+}
+
 TEST_CASE("an error that is not the GPU's is not a reason to try another backend") {
   const AttentionInputs inputs = random_inputs(small_options(), {}, DType::f32);
   int calls = 0;

@@ -111,6 +111,38 @@ TEST_CASE("the parameters that are given decide packed or separate, the others a
   CHECK_NOTHROW(reference_forward(separate.attention));
 }
 
+TEST_CASE("of two weights that belong together one alone is told, with what the other is") {
+  const std::string normed = R"({"attention":{"embed_dim":8,"num_heads":2,"qk_norm":"per_head"}})";
+  const std::string chosen =
+      R"({"attention":{"embed_dim":8,"num_heads":2},"mask":{"indexer":{"heads":1,"width":4,"k":3}}})";
+  const std::string latents = R"({"op":"multi_head_latent_attention","attention":{"embed_dim":8,"num_heads":2,
+    "kv_lora_rank":4,"q_lora_rank":4,"qk_nope_head_dim":2,"qk_rope_head_dim":2,"v_head_dim":4}})";
+  const auto told = [](const std::string& json, const GivenArrays& given) {
+    std::vector<std::string> halves;
+    for (const std::string& note : made_with(json, given).notes)
+      if (note.find(" is given without ") != std::string::npos) halves.push_back(note);
+    return halves;
+  };
+  struct Pair {
+    std::string json, one, other;
+    int all_of_other, all_of_one;
+  };
+  for (const auto& [json, one, other, of_other, of_one] :
+       {Pair{normed, "q_norm.weight", "k_norm.weight", 1, 1},
+        Pair{latents, "q_a_layernorm.weight", "kv_a_layernorm.weight", 1, 1},
+        Pair{chosen, "indexer.k_norm.weight", "indexer.k_norm.bias", 0, 1}}) {
+    const TensorPtr four = counted_up({4}, 1.0);
+    const auto sentence = [](const std::string& given, const std::string& missing, int all) {
+      return std::vector{given + " is given without " + missing + ": all numbers of the latter are " +
+                         std::to_string(all) + "; give both, or neither"};
+    };
+    CHECK(told(json, {{one, four}}) == sentence(one, other, of_other));
+    CHECK(told(json, {{other, four}}) == sentence(other, one, of_one));
+    CHECK(told(json, {{one, four}, {other, four}}).empty());
+    CHECK(told(json, {}).empty());
+  }
+}
+
 TEST_CASE("bias_k is (1,1,E) or (E), static_k (N·H,S,D) becomes (N,H,S,D)") {
   for (const std::vector<Index>& shape : {std::vector<Index>{1, 1, 4}, std::vector<Index>{4}}) {
     const ScenarioInputs inputs = made_with(

@@ -84,6 +84,17 @@ TEST_CASE("fewer heads are said to be enough only if they are as right") {
   says(text, "4 heads in a layer leave some answers wrong");
 }
 
+TEST_CASE("a head is said to look somewhere only if it has come to look there") {
+  const TrainingOutcome whole = learned_run(90);
+  TrainingOutcome changed = changed_run(whole, TrainingChange::half_the_heads);
+  changed.habits_before = changed.habits;
+  const TrainingChange change = TrainingChange::half_the_heads;
+  says(said(change, whole, changed), "no head has a habit that is measured here");
+  for (auto& layer : changed.habits_before)
+    for (TrainedHabits& head : layer) head = {0.1, 0.1, 0.1, 0.1, std::nullopt};
+  says(said(change, whole, changed), "looks at the token before (0.90 of its weight)");
+}
+
 TEST_CASE("a verdict says which run learned, when, and how well, as the numbers have it") {
   const TrainingChange wide = TrainingChange::one_wide_head;
   const auto verdict = [&](const TrainingOutcome& a, const TrainingOutcome& b) {

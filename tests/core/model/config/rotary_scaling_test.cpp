@@ -53,6 +53,17 @@ TEST_CASE("frequencies and factor are those of transformers, for every type and 
   }
 }
 
+TEST_CASE("rotary settings of config.json that are no object are refused by their key") {
+  for (const std::string key : {"rope_parameters", "rope_scaling"})
+    for (const nlohmann::json& value : {nlohmann::json{1, 2}, nlohmann::json("yarn"), nlohmann::json(4)}) {
+      const nlohmann::json config{{"model_type", "llama"}, {key, value}};
+      const std::string line = refusal_line([&] { read_model_rotary(config, "config.json"); });
+      CHECK_CONTAINS(line, "config.json: " + key + ": wrong type: got ");
+      CHECK_CONTAINS(line, "expected an object, or null");
+    }
+  CHECK(read_model_rotary({{"rope_scaling", nullptr}}, "config.json").unsupported == "");
+}
+
 TEST_CASE("a scenario's rotary_scaling is that of its base's frequencies, with its factor") {
   const AttentionInputs scaled = inputs_of(fmt::format(R"("rotary_base": 100, "rotary_scaling": {})", yarn));
   RotaryScaling scaling;

@@ -1,9 +1,13 @@
 #include "core/model/layers/layer_parameters.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <functional>
 
 #include "core/attention/reference_backend.h"
+#include "core/model/layers/layer_attention.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
@@ -113,6 +117,25 @@ TEST_CASE("the same layer under the names and layouts of every family has the sa
       for (Index c = 0; c < E; ++c) CHECK(parameters.at("out_proj.weight")->at({r, c}) == out_number(r, c));
     for (Index r = 0; r < E; ++r)
       CHECK(parameters.at("out_proj.bias")->flat(r) == 0.0);  // the family has none
+  }
+}
+
+TEST_CASE("a window of 0 in config.json is told, and is none") {
+  const std::string prefix = "model.layers.0.self_attn.";
+  for (const auto& [window, told] : {std::pair("0", true), {"null", false}, {"3", false}}) {
+    const TemporaryFolder folder;
+    write_model(folder,
+                {{prefix + "q_proj.weight", {8, 12}},
+                 {prefix + "k_proj.weight", {8, 12}},
+                 {prefix + "v_proj.weight", {8, 12}},
+                 {prefix + "o_proj.weight", {12, 8}}},
+                fmt::format(R"({{"num_attention_heads":4,"sliding_window":{}}})", window));
+    const ModelFiles files(folder.file(""));
+    const LayerAttention attention = layer_attention(find_attention_layers(files).layers[0]);
+    CHECK(attention.sliding_window.has_value() == (std::string(window) == "3"));
+    CHECK(told == std::ranges::any_of(attention.warnings, [](const std::string& warning) {
+            return warning.starts_with("config.json: sliding_window = 0");
+          }));
   }
 }
 
