@@ -156,6 +156,17 @@ bool plain_softmax_times_a_factor(See s) {
   return s.says(left) && s.says(lse) && s.says(s.weights_sum(0, i, 0, s.keys()));
 }
 
+double largest_of_last_row(See s) {  // of the masked scores of head 0
+  const std::vector<double>& row = s.masked_row(0, last_query(s));
+  return row.empty() ? NAN : *std::ranges::max_element(row);
+}
+
+bool names_the_largest_of_last_row(See s) {
+  for (Index j = 0; j < s.keys(); ++j)
+    if (same(s.masked(0, last_query(s), j), largest_of_last_row(s), 1e-5) && s.says(key(s, j))) return true;
+  return false;
+}
+
 bool names_rows_0_and_5(See s) {
   return s.says(fmt::format("'{}' and '{}'", word(s.inputs.labels.query, 0), word(s.inputs.labels.query, 5)));
 }
@@ -234,14 +245,14 @@ std::vector<PageClaim> since_softmax_claims() {
       // No map in memory: the log-sum-exp
       {"In the last row of head 0, lse is ",
        [](See s) {
-         return s.says(log_sum(s, last_query(s))) && s.says(s.masked(0, last_query(s), s.keys() - 1)) &&
-                s.says(key(s, -1)) && says_count(s, s.keys() - 1);
+         return s.says(log_sum(s, last_query(s))) && s.says(largest_of_last_row(s)) &&
+                names_the_largest_of_last_row(s);
        }},
       {": exp(x − lse), with x − lse = ",
        [](See s) {
-         const double x = s.masked(0, last_query(s), s.keys() - 1), lse = log_sum(s, last_query(s));
-         return same(s.at(s.t().attn_weights, {0, 0, -1, -1}), std::exp(x - lse)) &&
-                s.says(std::exp(x - lse)) && says_difference(s, x, lse);
+         const double x = largest_of_last_row(s), lse = log_sum(s, last_query(s));
+         return same(s.largest_weight(0, last_query(s)), std::exp(x - lse)) && s.says(std::exp(x - lse)) &&
+                says_difference(s, x, lse);
        }},
       {"Here a head's map has ",
        [](See s) {
