@@ -28,7 +28,7 @@ std::map<std::string_view, Playlist> read_all() {
 std::span<const Lesson> lessons() {
   static const std::array<Lesson, 5> all{{
       {"first_walk", "one word through the layer, step by step", false, embedded_lesson_first_walk()},
-      {"questions", "34 questions learners ask, each answered with numbers", true, embedded_lesson_questions()},
+      {"questions", "39 questions learners ask, each answered with numbers", true, embedded_lesson_questions()},
       {"heads_differ", "a model is trained before your eyes: why its heads do different things", false,
        embedded_lesson_heads_differ()},
       {"break_it", "what goes wrong without the scale, the positions, the mask …", false,

@@ -229,7 +229,7 @@ TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
   CHECK(json.at("pages")[1].at("scenario") == "hand_made, 1 changed");
 
   const ProgramResult lesson = run_well({"info", "questions"});
-  CHECK(lesson.out.starts_with("questions: playlist, 34 pages"));
+  CHECK(lesson.out.starts_with("questions: playlist, 39 pages"));
   const ProgramResult refused = run_program({"info", path, "--set", "attention.scale=2"});
   CHECK(refused.status == 2);
   CHECK_CONTAINS(refused.err, "a playlist has scenarios of its own");

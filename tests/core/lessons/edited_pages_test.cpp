@@ -10,9 +10,11 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/attention/reference_backend.h"
+#include "core/attention/rotary_scaling.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
 #include "core/attention/steps.h"
@@ -274,6 +276,111 @@ bool one_matrix_looks_back() {
   return true;
 }
 
+// Of a scaling with these keys, as many times as long as rotation alone makes a row.
+double rotation_factor(RotaryScalingKind kind, double factor, std::optional<double> mscale = {}) {
+  RotaryScaling scaling;
+  scaling.kind = kind;
+  scaling.factor = factor;
+  scaling.original_max_position_embeddings = 4096;
+  scaling.mscale = scaling.mscale_all_dim = mscale;
+  return scaled_rotation(scaling, 64, 10000.0, 8192).factor;
+}
+
+bool yarn_grows_by_the_logarithm() {
+  return std::ranges::all_of(std::vector<double>{2.0, 4.0, 40.0}, [](double s) {
+    return std::abs(rotation_factor(RotaryScalingKind::yarn, s) - (0.1 * std::log(s) + 1.0)) < 1e-9;
+  });
+}
+
+bool other_scalings_change_angles_alone() {
+  using enum RotaryScalingKind;
+  return std::ranges::all_of(std::vector{linear, dynamic, llama3},
+                             [](RotaryScalingKind kind) { return rotation_factor(kind, 4.0) == 1.0; });
+}
+
+bool deepseek_scales_scores_instead() {
+  RotaryScaling scaling;
+  scaling.kind = RotaryScalingKind::yarn;
+  scaling.factor = 40.0;
+  scaling.mscale = scaling.mscale_all_dim = 1.0;
+  const double grown = yarn_length_of_scale(scaling);
+  return rotation_factor(RotaryScalingKind::yarn, 40.0, 1.0) == 1.0 && std::abs(grown * grown - 1.87) < 0.005;
+}
+
+// A weight of one column before a rotation and after it.
+bool weights_of_columns_need_an_order() {
+  Scenario scenario = preset_scenario("qk_norm");
+  const auto scores = [&](QkNorm order) {
+    scenario.attention.qk_norm = order;
+    ScenarioInputs inputs = make_scenario_inputs(scenario, DType::f64);
+    const Index width = reference_forward(inputs.attention)->tensors.q_normed->shape().size(3);
+    std::vector<double> weights(static_cast<std::size_t>(width), 1.0);
+    weights[0] = 3.0;
+    const auto weight = std::make_shared<const Tensor>(Shape{{"D", width}}, weights);
+    inputs.attention.tensors.q_norm_weight = inputs.attention.tensors.k_norm_weight = weight;
+    return reference_forward(inputs.attention)->tensors.scores;
+  };
+  const TensorPtr first = scores(QkNorm::per_head), last = scores(QkNorm::per_head_after_rotary);
+  double most = 0.0;
+  for (Index i = 0; i < first->size(); ++i) most = std::max(most, std::abs(first->flat(i) - last->flat(i)));
+  return most > 1e-3;
+}
+
+double log_sum_exp(const std::vector<double>& scores) {
+  double sum = 0.0;
+  for (const double x : scores) sum += std::exp(x);
+  return std::log(sum);
+}
+
+// Two parts of a row, each with a softmax of its own, make the row.
+bool parts_of_a_row_join() {
+  const std::vector<double> row{0.3, -1.0, 2.0, 0.7, -0.2};
+  const std::vector<double> whole = softmax_of(row);
+  for (const auto& [from, to] : {std::pair{0, 2}, std::pair{2, 5}}) {
+    const std::vector<double> part(row.begin() + from, row.begin() + to), weights = softmax_of(part);
+    const double share = std::exp(log_sum_exp(part) - log_sum_exp(row));
+    for (int i = from; i < to; ++i) {
+      const auto at = static_cast<std::size_t>(i), in_part = static_cast<std::size_t>(i - from);
+      if (std::abs(whole[at] - weights[in_part] * share) > 1e-12) return false;
+    }
+  }
+  return true;
+}
+
+// A key and a value of zeros, in its own column, take what a sink of 0 takes.
+bool appended_zeros_are_a_sink_of_zero() {
+  Scenario scenario = preset_scenario("random");
+  scenario.attention.add_zero_attn = true;
+  const TracePtr zeros = trace_of(scenario);
+  scenario.attention.add_zero_attn = false;
+  scenario.attention.sink = {0.0};
+  const TracePtr sink = trace_of(scenario);
+  const Shape& shape = sink->tensors.attn_weights->shape();
+  for (Index i = 0; i < shape.size(2); ++i)
+    for (Index j = 0; j < shape.size(3); ++j)
+      if (std::abs(zeros->tensors.attn_weights->at({0, 0, i, j}) -
+                   sink->tensors.attn_weights->at({0, 0, i, j})) > 1e-12)
+        return false;
+  return zeros->tensors.attn_weights->shape().size(3) == shape.size(3) + 1 &&
+         std::abs(zeros->tensors.output->at({0, 0, 0}) - sink->tensors.output->at({0, 0, 0})) < 1e-12;
+}
+
+// A sliding_window of w and a causal mask, and a window of w − 1 on the left and 0 on the right.
+bool two_sides_say_a_sliding_window() {
+  Scenario scenario = preset_scenario("random");
+  scenario.mask.sliding_window = 4;
+  scenario.mask.is_causal = true;
+  const TracePtr one = trace_of(scenario);
+  scenario.mask.sliding_window.reset();
+  scenario.mask.is_causal = false;
+  scenario.mask.window_left = 3;
+  scenario.mask.window_right = 0;
+  const TracePtr two = trace_of(scenario);
+  for (Index i = 0; i < one->tensors.mask_bias->size(); ++i)
+    if (one->tensors.mask_bias->flat(i) != two->tensors.mask_bias->flat(i)) return false;
+  return true;
+}
+
 Index words_of(const char* model) {
   return TextModel::open(model)->transformer()->config().vocabulary;
 }
@@ -290,6 +397,18 @@ const std::vector<StandingClaim> standing_claims{
      [] { return moved_by_order(false) < 1e-12 && moved_by_order(true) > 1e-3; }},
     {"a word that looks at the previous one is looked back at with the same score", one_matrix_looks_back},
     {"only the tokens less than w places away", window_is_of_places_less_than_w_away},
+    {"by a learned weight for each column, and then the order matters", weights_of_columns_need_an_order},
+    {"YaRN's factor is 0.1 · ln s + 1 for texts s times as long", yarn_grows_by_the_logarithm},
+    {"Linear, dynamic and Llama 3's scaling change angles alone", other_scalings_change_angles_alone},
+    {"multiplies the scale by the factor's square, 1.87 for its s of 40", deepseek_scales_scores_instead},
+    {"each part's result times exp(its own lse − lse of the whole row)", parts_of_a_row_join},
+    {"With 4,096 tokens it is 16,777,216 against 4,096", [] { return 4096 * 4096 == 16'777'216; }},
+    {"add_zero_attn is a sink of s = 0 whose column stays in the map", appended_zeros_are_a_sink_of_zero},
+    {"a sliding_window of w under a causal mask is window_left = w − 1 and window_right = 0",
+     two_sides_say_a_sliding_window},
+    {"A model with sliding_window = 4 needs window_left = 3 there", two_sides_say_a_sliding_window},
+    {"a window of 64 keys on either side in two of three layers, 129 keys in all",
+     [] { return 64 + 1 + 64 == 129; }},
     {"*sentences* has 3,846 pieces", [] { return words_of("builtin:sentences") == 3846; }},
     {"*copycat* 327 words", [] { return words_of("builtin:copycat") == 327; }},
 };

@@ -96,7 +96,7 @@ TEST_CASE("every page can be shown as it says, and every number in its words is 
       }
     }
   }
-  CHECK(lesson_playlist("questions").pages.size() == 34);
+  CHECK(lesson_playlist("questions").pages.size() == 39);
   CHECK_THROWS_WITH_AS(lesson_playlist("question"), doctest::Contains("questions"), Error);
 }
 

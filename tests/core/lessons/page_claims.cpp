@@ -431,7 +431,8 @@ const std::vector<PageClaim> claims{
 std::span<const PageClaim> page_claims() {
   static const std::vector<PageClaim> all = [] {
     std::vector<PageClaim> joined = claims;
-    for (const std::vector<PageClaim>& more : {training_claims(), since_claims(), option_claims()})
+    for (const std::vector<PageClaim>& more :
+         {training_claims(), since_claims(), option_claims(), convention_claims()})
       joined.insert(joined.end(), more.begin(), more.end());
     return joined;
   }();

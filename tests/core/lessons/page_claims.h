@@ -23,5 +23,7 @@ std::vector<PageClaim> since_claims();
 std::vector<PageClaim> since_softmax_claims();
 // Those of pages about a relative bias, a past, latents and an indexer.
 std::vector<PageClaim> option_claims();
+// Those of the questions about conventions: an order, a factor, a place, what a window counts.
+std::vector<PageClaim> convention_claims();
 
 }  // namespace headwise::lessons_test

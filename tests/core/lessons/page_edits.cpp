@@ -178,6 +178,15 @@ std::vector<PageEdit> page_edits(const Scenario& page, const Trace& trace) {
     nothing_cached.inputs.past_length = 0;
     edits.push_back({"nothing cached", nothing_cached});
   }
+  if (page.mask.sliding_window) {
+    Scenario other_window = page;
+    other_window.mask.sliding_window.reset();
+    other_window.mask.window_left = page.mask.sliding_window;
+    edits.push_back({"window_left instead of sliding_window", other_window});
+    other_window.mask.window_left.reset();
+    other_window.mask.window_right = page.mask.sliding_window;
+    edits.push_back({"window_right instead of sliding_window", other_window});
+  }
   if (page.op == Op::multi_head_latent_attention) {
     Scenario own_keys = page;
     own_keys.op = Op::multi_head_attention;

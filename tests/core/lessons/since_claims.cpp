@@ -139,6 +139,19 @@ bool carried_at_most(See s, Index places) {
   return true;
 }
 
+bool outside_blocked(See s) {
+  const Index left = s.options().window_left.value_or(0), right = s.options().window_right.value_or(0);
+  for (Index i = 0; i < s.queries(); ++i)
+    for (Index j = 0; j < own_keys(s); ++j)
+      if ((j < i - left || j > i + right) && !s.blocked(0, i, j)) return s.size(s.t().scores, 0) == 0;
+  return true;
+}
+
+bool says_open_pairs_and_ends(See s) {
+  return says_count(s, open_pairs(s)) && says_count(s, open_keys(s, 0, 0)) &&
+         says_count(s, open_keys(s, 0, last_query(s)));
+}
+
 bool as_in_2017(See s) {
   return groups(s) == s.heads() && s.heads() > 1 && causal_and_no_more(s) &&
          causal_softmax_of(s, [](Row row, Index) { return row; }) && splits(s) && joins(s);
@@ -239,6 +252,22 @@ std::vector<PageClaim> claims_before_the_softmax() {
          const Index places = s.options().sliding_window.value_or(1) - 1;
          return places > 0 && says_count(s, places) && carried_at_most(s, places);
        }},
+      // A window on both sides
+      {"so there is no causal mask here",
+       [](See s) {
+         return !s.options().is_causal && outside_blocked(s) && says_count(s, *s.options().window_left) &&
+                says_count(s, *s.options().window_right);
+       }},
+      {"A window is set here", [](See s) { return window_of(s.options()).bounds(); }},
+      {": a query in the middle sees ",
+       [](See s) {
+         const Index left = *s.options().window_left, right = *s.options().window_right;
+         return blocked_exactly(s, 0, [&](Index i, Index j) { return j < i - left || j > i + right; }) &&
+                left + right < s.queries() && says_count(s, left) && says_count(s, right) &&
+                says_count(s, left + 1 + right) && says_open_pairs_and_ends(s);
+       }},
+      {" pairs are not blocked; the first query sees ",
+       [](See s) { return says_open_pairs_and_ends(s) && says_count(s, s.queries() * s.keys()); }},
   };
 }
 

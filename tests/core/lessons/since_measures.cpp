@@ -22,6 +22,12 @@ bool says_result(See s, double number) {
   return s.says(number) || (whole && s.says(fmt::format("{:.0f}", number)));
 }
 
+bool says_difference(See s, double a, double b) {
+  const double least = 1e-5 * std::max(std::abs(a), std::abs(b));  // the digits that f32 leaves of it
+  return std::abs(a - b) < 100 * least || says_result(s, a - b) || says_result(s, a - b + least) ||
+         says_result(s, a - b - least);
+}
+
 Index last_query(See s) {
   return s.queries() - 1;
 }
@@ -192,6 +198,34 @@ bool gated(See s) {
       if (!same(s.at(t.gated_concat, {0, i, c}), s.at(t.concat, {0, i, c}) * open)) return false;
     }
   return module(s) && has(t.gated_concat);
+}
+
+double sink(See s) {  // of head 0
+  return s.at(s.t().sinks, {0});
+}
+
+// ln Σ exp of a row of masked scores of head 0.
+double log_sum(See s, Index query) {
+  double most = -INFINITY, sum = 0.0;
+  for (const double x : s.masked_row(0, query)) most = std::max(most, x);
+  for (const double x : s.masked_row(0, query)) sum += std::exp(x - most);
+  return most + std::log(sum);
+}
+
+// What the sink of head 0 takes of a row: exp(s) over all that is below the line.
+double taken(See s, Index query) {
+  return 1.0 / (1.0 + std::exp(log_sum(s, query) - sink(s)));
+}
+
+// Whether a row of head 0 is exp of its scores over their sum with exp(s), its output made of values alone.
+bool sinks_in(See s, Index query) {
+  const double below = std::exp(sink(s)) + std::exp(log_sum(s, query));
+  for (Index j = 0; j < s.keys(); ++j)
+    if (!same(s.at(s.t().attn_weights, {0, 0, query, j}), std::exp(s.masked(0, query, j)) / below))
+      return false;
+  for (Index c = 0; c < value_width(s); ++c)
+    if (!same(s.at(s.t().head_output, {0, 0, query, c}), s.head_output(0, query, c))) return false;
+  return has(s.t().sinks) && !s.is_frozen(0);
 }
 
 }  // namespace headwise::lessons_test

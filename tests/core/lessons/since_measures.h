@@ -15,6 +15,8 @@ bool same(double a, double b, double share = 1e-3);
 bool says_count(See s, Index count);
 // A number of an expression: without digits after the point if it is whole.
 bool says_result(See s, double number);
+// Of two numbers of the trace, which may be nearly equal.
+bool says_difference(See s, double a, double b);
 Index last_query(See s);
 // The row of a query or key, of batch 0; of a tensor without heads if `head` is −1.
 Row row_of(See s, const TensorPtr& tensor, Index head, Index at);
@@ -44,5 +46,13 @@ bool joins(See s);
 double gate_number(See s, Index query, Index column);
 // Whether each number of concat is multiplied by σ of its gate's.
 bool gated(See s);
+
+double sink(See s);  // of head 0
+// ln Σ exp of a row of masked scores of head 0.
+double log_sum(See s, Index query);
+// What the sink of head 0 takes of a row: exp(s) over all that is below the line.
+double taken(See s, Index query);
+// Whether a row of head 0 is exp of its scores over their sum with exp(s), its output made of values alone.
+bool sinks_in(See s, Index query);
 
 }  // namespace headwise::lessons_test

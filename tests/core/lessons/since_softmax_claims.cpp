@@ -134,23 +134,6 @@ bool over_the_root_of_width(See s) {
   return !s.options().alibi && !window_of(s.options()).bounds() && s.options().frozen_heads.empty();
 }
 
-double sink(See s) {  // of head 0
-  return s.at(s.t().sinks, {0});
-}
-
-// ln Σ exp of a row of masked scores of head 0.
-double log_sum(See s, Index query) {
-  double most = -INFINITY, sum = 0.0;
-  for (const double x : s.masked_row(0, query)) most = std::max(most, x);
-  for (const double x : s.masked_row(0, query)) sum += std::exp(x - most);
-  return most + std::log(sum);
-}
-
-// What the sink of head 0 takes of a row: exp(s) over all that is below the line.
-double taken(See s, Index query) {
-  return 1.0 / (1.0 + std::exp(log_sum(s, query) - sink(s)));
-}
-
 // The one open key of the first row of head 0; NaN unless there is one, and no other is NaN.
 double only_score(See s) {
   double x = NAN;
@@ -162,17 +145,6 @@ double only_score(See s) {
   return x;
 }
 
-// Whether a row of head 0 is exp of its scores over their sum with exp(s), its output made of values alone.
-bool sinks_in(See s, Index query) {
-  const double below = std::exp(sink(s)) + std::exp(log_sum(s, query));
-  for (Index j = 0; j < s.keys(); ++j)
-    if (!same(s.at(s.t().attn_weights, {0, 0, query, j}), std::exp(s.masked(0, query, j)) / below))
-      return false;
-  for (Index c = 0; c < value_width(s); ++c)
-    if (!same(s.at(s.t().head_output, {0, 0, query, c}), s.head_output(0, query, c))) return false;
-  return has(s.t().sinks) && !s.is_frozen(0);
-}
-
 // A plain softmax times σ(lse − s) gives the weights of the last row of head 0.
 bool plain_softmax_times_a_factor(See s) {
   const Index i = last_query(s);
@@ -182,6 +154,17 @@ bool plain_softmax_times_a_factor(See s) {
     if (!same(s.at(s.t().attn_weights, {0, 0, i, j}), plain * left)) return false;
   }
   return s.says(left) && s.says(lse) && s.says(s.weights_sum(0, i, 0, s.keys()));
+}
+
+double largest_of_last_row(See s) {  // of the masked scores of head 0
+  const std::vector<double>& row = s.masked_row(0, last_query(s));
+  return row.empty() ? NAN : *std::ranges::max_element(row);
+}
+
+bool names_the_largest_of_last_row(See s) {
+  for (Index j = 0; j < s.keys(); ++j)
+    if (same(s.masked(0, last_query(s), j), largest_of_last_row(s), 1e-5) && s.says(key(s, j))) return true;
+  return false;
 }
 
 bool names_rows_0_and_5(See s) {
@@ -259,6 +242,23 @@ std::vector<PageClaim> since_softmax_claims() {
       {"every term of the sum in the denominator belongs to a key",
        [](See s) { return !has(s.t().sinks) && !s.is_frozen(0) && sums_to_one(s, 0, 0); }},
       {"That is σ(lse − s)", plain_softmax_times_a_factor},
+      // No map in memory: the log-sum-exp
+      {"In the last row of head 0, lse is ",
+       [](See s) {
+         return s.says(log_sum(s, last_query(s))) && s.says(largest_of_last_row(s)) &&
+                names_the_largest_of_last_row(s);
+       }},
+      {": exp(x − lse), with x − lse = ",
+       [](See s) {
+         const double x = largest_of_last_row(s), lse = log_sum(s, last_query(s));
+         return same(s.largest_weight(0, last_query(s)), std::exp(x - lse)) && s.says(std::exp(x - lse)) &&
+                says_difference(s, x, lse);
+       }},
+      {"Here a head's map has ",
+       [](See s) {
+         return says_count(s, s.queries() * s.keys()) && says_count(s, s.queries()) &&
+                s.size(s.t().lse, 2) == s.queries();
+       }},
       // A gate after the heads
       {"', are equal.", [](See s) { return apart(s, s.t().query) == 0 && names_rows_0_and_5(s); }},
       {"', differ.", [](See s) { return apart(s, s.t().query) > 0 && names_rows_0_and_5(s); }},
