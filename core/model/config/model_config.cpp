@@ -99,8 +99,20 @@ bool is_part(const std::string& key, const Json& value) {
                                   : value.contains("model_type") && !value["model_type"].is_null();
 }
 
+// With the rotary positions that the model's class has where a config.json omits them.
+std::shared_ptr<const Json> with_usual_rope(std::shared_ptr<const Json> settings) {
+  const JsonValue json(*settings, "", size_format);
+  const ModelType* const type = find_model_type(text_under(json, "model_type"));
+  if (!type || type->usual_rope.empty() || json.has("rope_parameters") || json.has("rope_scaling"))
+    return settings;
+  auto whole = std::make_shared<Json>(*settings);
+  (*whole)["rope_parameters"] = Json::parse(type->usual_rope);
+  return whole;
+}
+
 std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const Json> settings, const std::string& where,
                                              const std::string& whole_type = {}) {
+  settings = with_usual_rope(std::move(settings));
   const JsonValue json(*settings, where, size_format);
   const auto of = [&](std::initializer_list<const char*> keys) { return size_under(json, keys); };
   auto made = std::make_shared<ModelConfig>();

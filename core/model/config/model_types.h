@@ -47,7 +47,7 @@ constexpr Groups group(int bit) {
 inline constexpr Groups rope = group(0), window = group(1), multiplier = group(2), query_scalar = group(3),
                         softcap = group(4), clip = group(5), gpt2_scale = group(6), no_rope = group(7),
                         is_decoder = group(8), position_type = group(9), falcon = group(10),
-                        multi_query = group(11), window_switch = group(12), window_by_default = group(13),
+                        multi_query = group(11), window_switch = group(12),
                         partial_rope = group(14),
                         rope_sections = group(15),  // mrope_section: positions in time, height and width, which
                                                     // are equal for each token of a text
@@ -80,6 +80,13 @@ struct ModelType {
   // For rotary positions, if config.json omits them: rope_theta, partial_rotary_factor.
   double usual_base = 10000.0, usual_share = 1.0;
   double usual_local_base = 10000.0;  // of layers with a window, for types that read base_by_kind
+  std::string_view usual_rope = {};   // rope_parameters, as JSON without blanks; empty: base and share alone
+  double usual_multiplier = 1.0;      // attention_multiplier, which is read
+  // sliding_window, and which layers have one where layer_types does not say: of every so many all but the
+  // last, or all but the first; 0: all of them from first_windowed on.
+  int usual_window = 0, usual_window_every = 0;
+  bool first_sees_all = false, windows_are_listed = false;  // listed: by layer_types alone
+  int first_windowed = 0;  // max_window_layers; −1: all, whatever it says
   int usual_head_dim = 0;  // if config.json omits head_dim, which is read; 0: hidden_size / num_heads
   // Norms of q and k, where the layer's file has their weights (qk_norm of
   // core/attention/attention_options.h), and their ε if config.json omits rms_norm_eps, or layer_norm_eps
@@ -93,7 +100,6 @@ struct ModelType {
   OutputGate output_gate = OutputGate::none;
   RotaryPairs indexer_pairs = RotaryPairs::halves;  // of an indexer, whose columns are rotated in their own way
   bool has_sinks = false;   // one logit a head, `sinks`, where the layer's file has it (sinks of a trace)
-  int first_windowed = 28;  // the first layer with a window if use_sliding_window is read: max_window_layers
   // Settings of this type that do not change its attention, separated by spaces.
   std::string_view own_settings = {};
 };

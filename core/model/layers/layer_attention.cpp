@@ -40,7 +40,7 @@ void read_scale(const LayerReading& read) {
   if (!read.layer.family->scales) scale = 1.0;
   if (read.reads(reads::multiplier) ||
       (read.reads(reads::written_multiplier) && read.settings.has("attention_multiplier")))
-    scale = read.settings.number("attention_multiplier", 1.0, most);
+    scale = read.settings.number("attention_multiplier", read.type.usual_multiplier, most);
   const bool scalar_is_given =
       read.reads(reads::written_scalar) && read.settings.has("query_pre_attn_scalar");
   if (read.reads(reads::query_scalar) || scalar_is_given)
@@ -121,17 +121,11 @@ void read_indexer(const LayerReading& read) {
 
 void read_rotary(const LayerReading& read) {
   // Cohere 2 and EXAONE 4 rotate only in the layers with a window.
-  const bool everywhere =
-      read.reads(reads::rope_without_window) && read.settings.at("sliding_window").is_null();
+  const bool everywhere = read.reads(reads::rope_without_window) &&
+                          read.settings.contains("sliding_window") &&
+                          read.settings.at("sliding_window").is_null();
   if (read.reads(reads::rope_in_windows) && !everywhere && !read.attention.sliding_window) return;
-  if (read.reads(reads::no_rope)) {
-    const Json& rotated = read.of_layer("no_rope_layers");
-    const Index interval = read.settings.whole("no_rope_layer_interval", 4, most_window);
-    const bool skipped = rotated.is_null() ? interval > 0 && (read.layer.number + 1) % interval == 0
-                                           : (rotated.is_number() && rotated.get<double>() == 0.0) ||
-                                                 (rotated.is_boolean() && !rotated.get<bool>());
-    if (skipped) return;
-  }
+  if (read.reads(reads::no_rope) && has_no_positions(read)) return;
   const Json& written = read.of_layer("layer_types");
   std::string kind = written.is_string() ? written.get<std::string>() : "";
   if (written.is_null() && read.reads(reads::base_by_kind))

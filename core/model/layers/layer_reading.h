@@ -44,6 +44,9 @@ struct LayerReading {
 // cross-attention sees all of the encoder's tokens.
 bool is_in_decoder(const std::string& layer_name);
 
+// Whether no_rope_layers, or their interval, leaves the layer without positions.
+bool has_no_positions(const LayerReading& read);
+
 // Whether the layer has a window, if a model has both kinds.
 bool has_window(const LayerReading& read);
 

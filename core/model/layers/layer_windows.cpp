@@ -10,6 +10,14 @@ bool is_in_decoder(const std::string& name) {
   return name.starts_with("decoder") || name.find(".decoder") != std::string::npos;
 }
 
+bool has_no_positions(const LayerReading& read) {
+  const Json& rotated = read.of_layer("no_rope_layers");
+  const Index interval = read.settings.whole("no_rope_layer_interval", 4, most_window);
+  return rotated.is_null() ? interval > 0 && (read.layer.number + 1) % interval == 0
+                           : (rotated.is_number() && rotated.get<double>() == 0.0) ||
+                                 (rotated.is_boolean() && !rotated.get<bool>());
+}
+
 bool has_window(const LayerReading& read) {
   const Json& kind = read.of_layer("layer_types");
   const std::string word = kind.is_string() ? kind.get<std::string>() : "";
@@ -20,25 +28,23 @@ bool has_window(const LayerReading& read) {
                           json_as_written(kind, 40)));
     return false;
   }
-  if (read.type.name == "gemma2") return read.layer.number % 2 == 0;
-  // ModernBERT and Gemma 3 before layer_types: of so many layers the first, or the last, sees everything.
-  if (read.reads(reads::half_windows)) {
-    const Index every = read.settings.whole("global_attn_every_n_layers", 3, most_window);
-    return every > 0 && read.layer.number % every != 0;
-  }
-  if (read.reads(reads::window_pattern)) {
-    const Index pattern = read.settings.whole("sliding_window_pattern", 6, most_window);
-    return pattern == 0 || (read.layer.number + 1) % pattern != 0;
-  }
-  // Cohere 2 before layer_types: every fourth layer sees everything.
-  if (read.reads(reads::rope_in_windows)) {
-    const Index pattern = read.settings.whole("sliding_window_pattern", 4, most_window);
-    return pattern == 0 || (read.layer.number + 1) % pattern != 0;
-  }
-  // Qwen2's first layers see everything.
-  const Index first = read.settings.whole(
-      "max_window_layers", read.reads(reads::window_switch) ? read.type.first_windowed : 0, most_window);
-  return read.layer.number >= first;
+  const ModelType& type = read.type;
+  if (type.windows_are_listed)
+    read.warn(
+        fmt::format("config.json: without layer_types it is not known which layers have a window: here "
+                    "layer {} sees everything",
+                    read.layer.number));
+  if (type.windows_are_listed) return false;
+  const bool by_switch = read.reads(reads::window_switch);
+  if (by_switch && read.reads(reads::no_rope)) return has_no_positions(read);
+  const Index first =
+      type.first_windowed < 0 ? 0 : read.settings.whole("max_window_layers", type.first_windowed, most_window);
+  if (type.usual_window_every == 0) return read.layer.number >= first;
+  const char* const key = read.settings.has("global_attn_every_n_layers") ? "global_attn_every_n_layers"
+                                                                          : "sliding_window_pattern";
+  const Index every = read.settings.whole(key, type.usual_window_every, most_window);
+  const bool is_between = every == 0 || (read.layer.number + (type.first_sees_all ? 0 : 1)) % every != 0;
+  return is_between && (!by_switch || read.layer.number < first);  // Qwen2-MoE's last layers see everything
 }
 
 namespace {
@@ -85,9 +91,8 @@ void read_window(const LayerReading& read) {
   if (!read.reads(reads::window) || read.layer.is_cross) return;
   if (!read.settings.flag("use_sliding_window", !read.reads(reads::window_switch)) || !has_window(read))
     return;
-  // An absent key means none, except for the two types that have a window unless null is given.
-  const bool usual = read.reads(reads::window_by_default) && !read.settings.contains("sliding_window");
-  const Index window = read.settings.whole("sliding_window", usual ? 4096 : 0, most_window);
+  const bool omitted = !read.settings.contains("sliding_window");
+  const Index window = read.settings.whole("sliding_window", omitted ? read.type.usual_window : 0, most_window);
   if (window > 0)
     read.attention.sliding_window = window;
   else if (read.settings.has("sliding_window"))

@@ -32,7 +32,7 @@ double activated(Activation activation, double x) {
 Activation activation_under(const JsonValue& settings, const char* key, std::string name,
                             const TransformerNames& names) {
   if (name == "gelu" || name == "gelu_python")
-    return names.gelu_is_tanh ? Activation::gelu_tanh : Activation::gelu;
+    return names.gelu_is_tanh && names.activation_key.empty() ? Activation::gelu_tanh : Activation::gelu;
   if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast" || name == "gelu_accurate")
     return Activation::gelu_tanh;
   if (name == "quick_gelu") return Activation::quick_gelu;
@@ -47,11 +47,14 @@ Activation activation_under(const JsonValue& settings, const char* key, std::str
 Activation read_feed_forward_kind(const JsonValue& settings, const TransformerConfig& config) {
   const std::string key(config.names->feed_forward_kind_key);
   constexpr std::string_view gated = "gated-";
-  if (settings.at(key).is_null()) return is_gated(config) ? Activation::gelu_tanh : config.names->activation;
-  std::string name = settings.text(key.c_str(), "");
-  if (name.starts_with(gated) != is_gated(config))
+  std::string name = settings.at(key).is_null() ? "" : settings.text(key.c_str(), "");
+  if (!name.empty() && name.starts_with(gated) != is_gated(config))
     settings[key].refuse("config.json and the arrays disagree",
                          is_gated(config) ? "\"gated-…\": the file has a gate" : "no gate: the file has none");
+  // What transformers makes of it is written beside it, and is read first.
+  if (constexpr const char* made = "dense_act_fn"; settings.has(made))
+    return activation_under(settings, made, settings.text(made, ""), *config.names);
+  if (name.empty()) return is_gated(config) ? Activation::gelu_tanh : config.names->activation;
   if (name == "gated-gelu") return Activation::gelu_tanh;
   if (name.starts_with(gated)) name.erase(0, gated.size());
   return activation_under(settings, key.c_str(), name, *config.names);
@@ -80,11 +83,12 @@ bool is_gated(const TransformerConfig& config) {
 Activation read_activation(const JsonValue& settings, const TransformerConfig& config) {
   const TransformerNames& names = *config.names;
   if (!names.feed_forward_kind_key.empty()) return read_feed_forward_kind(settings, config);
-  const char* key = "hidden_act";
+  std::string key(names.activation_key.empty() ? "hidden_act" : names.activation_key);
   for (const char* other : {"activation_function", "activation", "hidden_activation"})
-    if (settings.at(key).is_null()) key = other;
-  return settings.at(key).is_null() ? names.activation
-                                    : activation_under(settings, key, settings.text(key, ""), names);
+    if (names.activation_key.empty() && settings.at(key).is_null()) key = other;
+  return settings.at(key).is_null()
+             ? names.activation
+             : activation_under(settings, key.c_str(), settings.text(key.c_str(), ""), names);
 }
 
 Activation read_head_activation(const JsonValue& settings, const TransformerConfig& config,

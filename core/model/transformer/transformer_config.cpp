@@ -168,14 +168,17 @@ void read_sizes(TransformerConfig& config, const Settings& settings, const Model
     config.feed_in = config.names->gated_feed_in;
     config.feed_gate = config.names->gated_feed_gate;
   }
-  if (has_experts(config, files, first)) {
-    config.feed_forward_dim = expert_width(config, files, first);
+  const auto with_experts = [&](const AttentionLayer& layer) { return has_experts(config, files, layer); };
+  if (std::ranges::any_of(layers.layers, with_experts)) {
     config.chosen_experts = settings.whole("num_experts_per_tok", 0, most_layers);
     const std::string_view key = config.names->expert_share_key;
     config.weighs_chosen_experts = key.empty() || settings.flag(key, false);
     if (config.names->joined_experts)
       config.clamped_gate = ClampedGate{settings.number("swiglu_alpha", ClampedGate{}.alpha, most_factor),
                                         settings.number("swiglu_limit", ClampedGate{}.limit, most_factor)};
+  }
+  if (with_experts(first)) {
+    config.feed_forward_dim = expert_width(config, files, first);
     return;
   }
   const std::vector<Index>& feed = matrix_sizes(files, feed_in());

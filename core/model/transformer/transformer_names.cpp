@@ -24,6 +24,7 @@ constexpr FieldWord<Names> name_words[]{
     {"attention_in_block", field<&Names::attention_in_block>},
     {"first_without_norm", field<&Names::first_without_norm>},
     {"gated_feed_in", field<&Names::gated_feed_in>}, {"gated_feed_gate", field<&Names::gated_feed_gate>},
+    {"activation_key", field<&Names::activation_key>},
     {"feed_forward_kind_key", field<&Names::feed_forward_kind_key>},
     {"first_projection", field<&Names::first_projection>}, {"last_projection", field<&Names::last_projection>},
     {"patch_projection", field<&Names::patch_projection>}, {"class_token", field<&Names::class_token>},

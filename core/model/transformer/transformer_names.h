@@ -82,6 +82,7 @@ struct TransformerNames {
   std::string_view epsilon_key = {};
   double epsilon = 1e-5;
   Activation activation = Activation::gelu;
+  std::string_view activation_key = {};  // the one key that names it; none: several do
   std::string_view feed_forward_kind_key = {};  // "relu", "gated-gelu" …: the activation, and whether there is a gate
   bool ties_words = true;
   std::string_view bias_key = {}, attention_bias_key = {};  // false: no linear map (of attention) has one
