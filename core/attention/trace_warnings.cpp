@@ -142,9 +142,9 @@ std::string remedy_of_overflow(const Trace& trace, TensorId id) {
                      narrow ? "compute in f64 (--dtype f64), or " : "", smaller);
 }
 
-// The first tensor, in the order of the operator, that is not finite though all that is given is: numbers that
-// their type cannot hold, or a division by 0. Such a number reaches the output, but for a score of -inf, of
-// which a row has nothing else.
+// The first tensor, in the order of the operator, that is not finite though all that is given is: numbers
+// that their type cannot hold, or a division by 0. Such a number reaches the output; only where all scores
+// of a row are -inf may a row of zeros hide it.
 bool warn_of_overflow(const Trace& trace, bool rows_are_blocked, std::vector<std::string>& warnings) {
   const TensorPtr output = trace.tensor(last_output(trace.tensors));
   const auto is_spoilt = [](const TensorPtr& tensor) {

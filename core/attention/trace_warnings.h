@@ -15,9 +15,9 @@ std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool p
 
 // Rows of attn_weights in which every key is blocked, by index ("batches 0–2, head 1, queries 3, 5–9"; rows
 // that agree are reported together, sets beyond the 32nd are only counted), and inputs, parameters and masks
-// that are not finite (except -inf in a mask), by the index of the first such cells, or where all of these are
-// finite the first computed tensor that is not; queries of an indexer whose last chosen key has the score of one
-// that is left out.
+// that are not finite (except -inf in a mask), by the index of the first such cells, or where all of these
+// are finite the first computed tensor that is not; queries of an indexer whose last chosen key has the score
+// of one that is left out.
 std::vector<std::string> trace_warnings(const Trace& trace);
 // The same if masked_scores, of the shape `scores`, is not kept, from its fully_masked_rows
 // (core/attention/softmax.h).

@@ -76,7 +76,7 @@ class CpuPass : public BackendPass {
   TracePtr trace_;
 };
 
-// These backends look at no tensor while they compute, and keep none that says where such a number comes from.
+// These backends look at no tensor while they compute, and keep none that says where such a number is from.
 TracePtr told_of_its_output(const TracePtr& trace) {
   const TensorId id = last_output(trace->tensors);
   const TensorPtr output = trace->tensor(id);

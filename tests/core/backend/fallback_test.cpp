@@ -7,6 +7,7 @@
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/fused/agreement.h"
 
