@@ -95,10 +95,6 @@ std::string quoted(const std::vector<std::string>& labels, Index at) {
   return "“" + token_at(labels, at, "") + "”";
 }
 
-bool is_frozen(const Trace& trace, Index head) {
-  return std::ranges::find(trace.options.frozen_heads, head) != trace.options.frozen_heads.end();
-}
-
 // Small shares keep a nonzero digit; anything below a ten-thousandth is stated as such.
 std::string percent(double share) {
   if (share > 0.0 && share < 1e-4) return "less than 0.01 %";
@@ -132,6 +128,20 @@ std::string score_meaning(const Tensor& scores, const CellRef& cell, Index head,
 std::string weight_meaning(double weight, Index head, const std::string& query, const std::string& key) {
   if (!(weight >= 0.0 && weight <= 1.0)) return {};
   return fmt::format("In head {}, {} gives {} of its attention to {}.", head, query, percent(weight), key);
+}
+
+std::string sink_meaning(const Trace& trace, double share, Index head, const std::string& query) {
+  if (is_frozen(trace, head))
+    return fmt::format("Head {} keeps its weights, so its sink takes nothing of them.", head);
+  if (!(share >= 0.0 && share <= 1.0)) return {};
+  return fmt::format("In head {}, the sink takes {} of the attention of {}; the keys share the other {}.",
+                     head, percent(share), query, percent(1.0 - share));
+}
+
+std::string lse_meaning(double lse, Index head, const std::string& query) {
+  if (!std::isfinite(lse)) return {};
+  return fmt::format("All scores of {} in head {} together: a sink of this score would take half of the row.",
+                     query, head);
 }
 
 // The key with the largest share in a row of weights; none if some of the row are not shares.
@@ -181,6 +191,10 @@ std::vector<Part> narrow_parts(const Shape& shape, const BoxRef& box) {
 }
 
 }  // namespace
+
+bool is_frozen(const Trace& trace, Index head) {
+  return std::ranges::find(trace.options.frozen_heads, head) != trace.options.frozen_heads.end();
+}
 
 CellTerms cell_terms(const Trace& trace, const TokenLabels& labels, const CellProvenance& provenance,
                      std::size_t shown) {
@@ -310,6 +324,19 @@ bool is_left_out(const Trace& trace, const CellRef& cell) {
   return chosen.rank(cell.index[3]) && !chosen(cell.index[3]);
 }
 
+// Of indexer_scores.
+std::string choice_meaning(const Trace& trace, const TokenLabels& labels, const CellRef& cell) {
+  const ChosenKeys chosen = chosen_keys(trace, cell.index[0], 0, cell.index[1]);
+  const std::string query = quoted(labels.query, cell.index[1]), key = quoted(labels.key, cell.index[2]);
+  const std::optional<Index> rank = chosen.rank(cell.index[2]);
+  if (!rank)
+    return fmt::format("A mask blocks {} for {}: the indexer does not choose among such keys.", key, query);
+  const std::string place = *rank == 1 ? "largest" : ordinal(*rank) + " largest";
+  return fmt::format("The indexer {} {} for {}: its score is the {} of the {} that the masks leave.",
+                     chosen(cell.index[2]) ? "chooses" : "does not choose", key, query, place,
+                     chosen.allowed());
+}
+
 }  // namespace
 
 std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const CellRef& cell) {
@@ -324,10 +351,14 @@ std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const Ce
     return fmt::format("Head {} wrote this for {}: it is column {} of its output.", column / width,
                        quoted(labels.query, cell.index[1]), column % width);
   }
-  if (id != Id::scores && id != Id::masked_scores && id != Id::attn_weights && id != Id::head_output)
+  if (id == Id::indexer_scores && trace.options.indexer) return choice_meaning(trace, labels, cell);
+  const bool of_row = id == Id::sink_weights || id == Id::lse;
+  if (id != Id::scores && id != Id::masked_scores && id != Id::attn_weights && id != Id::head_output && !of_row)
     return {};
   const Index head = cell.index[1];
   const std::string query = quoted(labels.query, cell.index[2]);
+  if (of_row)
+    return id == Id::lse ? lse_meaning(value, head, query) : sink_meaning(trace, value, head, query);
   if (id == Id::head_output) {
     if (is_frozen(trace, head)) return {};
     return fmt::format(

@@ -13,6 +13,9 @@
 
 namespace headwise {
 
+// Whether the head keeps its weights: its scores do not make them.
+bool is_frozen(const Trace& trace, Index head);
+
 struct NamedTerm {
   std::string name;  // the summed indices: "d 1", the token "animal", "n 0, it", "grad.k, column 3"
   std::vector<CellRef> factors;
@@ -69,9 +72,9 @@ struct TermColumns {
 TermColumns term_columns(std::span<const TermWidths> choices, float width, float sign, float scale);
 
 // One sentence naming the tokens of the cell's row and column: what a score compares, what a mask blocks, how
-// much of its attention one token gives another, what a head's output is mixed from, which head wrote a
-// column of concat. Empty where there is nothing to add to the formula: parameters, gradients, weights that
-// are not shares (NaN, or a frozen head's).
+// much of its attention one token gives another and the sink takes, whether the indexer chooses a key, what
+// a head's output is mixed from, which head wrote a column of concat. Empty where there is nothing to add to
+// the formula: parameters, gradients, weights that are not shares (NaN, or a frozen head's).
 std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const CellRef& cell);
 
 // How much of a tensor a set of boxes covers, in few enough words to fit a node of the graph.

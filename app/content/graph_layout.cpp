@@ -34,7 +34,7 @@ constexpr auto drawn = std::to_array<DrawnTensor>({
     {Id::q_rotary, -1.0}, {Id::k_rotary}, {Id::present_key}, {Id::present_value, 1.0},
     {Id::indexer_scores, 0.4}, {Id::q_absorbed, -1.0}, {Id::k_absorbed},
     {Id::scores, -0.5}, {Id::scaled_scores, -0.5}, {Id::position_bias, 0.4}, {Id::mask_bias, 0.4},
-    {Id::masked_scores, -0.5},
+    {Id::masked_scores, -0.5}, {Id::lse, -1.0}, {Id::sink_weights, -1.0},
     {Id::attn_weights, -0.5}, {Id::dropped_weights, -0.5}, {Id::latent_output}, {Id::head_output}, {Id::concat},
     {Id::output_gate, 1.0}, {Id::gated_concat}, {Id::output},
     {Id::residual_output}, {Id::layer_norm_output}});
@@ -76,6 +76,7 @@ struct GraphBuilder {
     const bool shared_value = t.value && t.value == t.key;
     for (const auto& [id, lane] : drawn) {
       if (id == Id::dropped_weights && trace.options.dropout <= 0) continue;
+      if (id == Id::lse && !t.sink_weights) continue;  // nothing reads it
       const TensorPtr tensor = trace.tensor(id);
       if (!tensor || node_of(t, id) != id) continue;
       std::string name(tensor_entry(id).name);
@@ -85,6 +86,8 @@ struct GraphBuilder {
       node.name = std::move(name);
       node.sizes = sizes_text(*tensor);
       node.lane = id == Id::query && one_input ? 0.0 : id == Id::key && shared_value ? 0.5 : lane;
+      // Under the two of the sink.
+      if (t.sink_weights && (id == Id::attn_weights || id == Id::dropped_weights)) node.lane = 0.0;
       layout.nodes.push_back(std::move(node));
     }
   }
@@ -131,6 +134,8 @@ constexpr std::array known_sizes{
     Id::position_bias,
     Id::indexer_scores,
     Id::dropped_weights,
+    Id::sink_weights,
+    Id::lse,
     Id::residual_output,
     Id::layer_norm_output,
     Id::kv_b,

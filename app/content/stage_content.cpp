@@ -78,6 +78,17 @@ std::string short_name(Id id) {
   return std::string(tensor_entry(id).name);
 }
 
+// "0", "1" …
+const std::vector<std::string>& head_numbers() {
+  constexpr Index most = 512;
+  static const std::vector<std::string> numbers = [] {
+    std::vector<std::string> all;
+    for (Index head = 0; head < most; ++head) all.push_back(fmt::format("{}", head));
+    return all;
+  }();
+  return numbers;
+}
+
 class ContentBuilder {
  public:
   ContentBuilder(const Trace& trace, const TokenLabels& labels, const Selection& selection, Theme theme,
@@ -170,10 +181,21 @@ class ContentBuilder {
       content_.sign = sign_of(picture.result);
       content_.above_sign = sign_of_above(picture);
       content_.mask_to_come = picture.result == Id::masked_scores && !content_.above && content_.cell_for_cell;
-      content_.row_figures = picture.result == Id::attn_weights && !turned_;
-      content_.col_figures = picture.result == Id::attn_weights && turned_;
+      // Weights that a frozen head keeps were made by no softmax of these scores.
+      const bool of_scores = picture.result == Id::attn_weights && !is_frozen(trace_, selection_.head);
+      content_.row_figures = of_scores && !turned_;
+      content_.col_figures = of_scores && turned_;
+      add_sink(of_scores);
     }
     add_bias(picture);
+  }
+
+  // Only in the view that shows it do the colours have to cover it.
+  void add_sink(bool of_scores) {
+    const TensorPtr& shares = trace_.tensors.sink_weights;
+    if (!of_scores || !shares || selection_.view != StageView::one_head) return;
+    const Index head = content_.result->matrix.leading.back();
+    content_.sink = part(Id::sink_weights, !turned_, head, head + 1);
   }
 
   static bool is_product(const StepPicture& picture) { return sign_of_above(picture) == "·"; }
@@ -187,7 +209,7 @@ class ContentBuilder {
       return content_.result->matrix.view.tensor->shape().rank() == 3 ? "mean" : "copy";
     // clang-format off
     constexpr std::pair<Id, const char*> signs[]{
-        {Id::residual_output, "+ query"}, {Id::attn_weights, "softmax"}, {Id::full_weights, "softmax"}, {Id::indexer_q, "project"}, {Id::indexer_k, "norm"}, {Id::dropped_weights, "dropout"},
+        {Id::residual_output, "+ query"}, {Id::attn_weights, "softmax"}, {Id::full_weights, "softmax"}, {Id::sink_weights, "σ(s − lse)"}, {Id::indexer_q, "project"}, {Id::indexer_k, "norm"}, {Id::dropped_weights, "dropout"},
         {Id::layer_norm_output, "norm"}, {Id::q_heads, "cut"}, {Id::k_heads, "cut"}, {Id::v_heads, "cut"},
         {Id::compressed_q, "norm"}, {Id::compressed_kv, "norm"}, {Id::k_rot, "turn"},
         {Id::q_absorbed, "· W_UK"}, {Id::k_absorbed, "join"}, {Id::head_output, "· W_UV"},
@@ -231,7 +253,7 @@ class ContentBuilder {
       if (!*each) continue;
       StagePart& shown = **each;
       const auto labels = [&](const std::string& axis, Index size) -> const std::vector<std::string>* {
-        const auto* tokens = tokens_of(labels_, axis);
+        const auto* tokens = axis == "H" ? &head_numbers() : tokens_of(labels_, axis);
         return tokens && static_cast<Index>(tokens->size()) >= size ? tokens : nullptr;
       };
       shown.row_labels = labels(shown.matrix.row_axis, shown.matrix.view.rows);
@@ -303,6 +325,8 @@ class ContentBuilder {
       // Its own colours would need a fourth bar for a single row: it is added to the result,
       // so it uses the result's.
       share_bar({result, &*content_.bias});
+    } else if (content_.sink) {
+      share_bar({result, &*content_.sink});
     } else if (!result_shares) {
       share_bar({result});
     }
@@ -406,7 +430,7 @@ StagePart part_at_head(const StagePart& part, const Trace& trace, Index batch, I
 
 std::vector<const StagePart*> parts_of(const StageContent& content) {
   std::vector<const StagePart*> parts;
-  for (const auto* part : {&content.left, &content.above, &content.bias, &content.result})
+  for (const auto* part : {&content.left, &content.above, &content.bias, &content.sink, &content.result})
     if (*part) parts.push_back(&**part);
   return parts;
 }

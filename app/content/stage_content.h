@@ -80,8 +80,10 @@ struct StageContent {
   bool cell_for_cell = false;  // an elementwise map, not a product: operands have the result's shape
   bool row_figures = false;    // the softmax: row maximum and Σ exp lie left of the result,
   bool col_figures = false;    // or above it, where queries are columns
-  std::string sign;            // between left operand and result where it is not a product: "× 0.25"
-  std::string above_sign;      // before the operand above, likewise: "+"
+  // With a sink, what it takes of each row: a column between these numbers and the result, or a row.
+  std::optional<StagePart> sink;
+  std::string sign;        // between left operand and result where it is not a product: "× 0.25"
+  std::string above_sign;  // before the operand above, likewise: "+"
   std::vector<StageBar> bars;
   std::optional<StagePart> head_map;  // the thumbnails are this part at each of the query heads
   Index head_total = 0;               // how many thumbnails: every query head

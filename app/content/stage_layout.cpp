@@ -49,7 +49,8 @@ constexpr double widest_inner_cell = 52.0;
 constexpr double tallest_inner_cell = 34.0;
 constexpr double figure_width = 44.0;
 constexpr double figure_gap = 6.0;
-constexpr double figure_height = 15.0;                                     // of a row of them
+constexpr double figure_height = 15.0;  // of a row of them
+constexpr double sink_width = 34.0, sink_row_gap = 4.0;
 constexpr double narrowest_operand_cell = 7.0, lowest_operand_cell = 4.0;  // so that the result shows numbers
 constexpr double lowest_mask_cell = 5.0;
 constexpr double bias_height = 12.0;
@@ -162,7 +163,7 @@ struct Columns {
   Widths cells;
   bool slanted = false, left_slanted = false;
   double left_x = 0, left_width = 0;
-  double figures = 0;  // width of the figures left of the result
+  double figures = 0;  // width of the figures and the sink's cells left of the result
   double result_x = 0, result_width = 0;
 };
 
@@ -170,6 +171,7 @@ Columns columns_of(const StageShape& shape, const RectF& area, double u) {
   Columns columns;
   const double labels = shape.row_label_width > 0 ? shape.row_label_width + label_margin_units * u : 0.0;
   columns.figures = shape.row_figures * (figure_width + figure_gap) * u;
+  if (shape.sink_column) columns.figures += (sink_width + figure_gap) * u;
   double gap = 0.0;
   if (shape.left_cols) {
     gap = std::clamp(area.width * 0.06, 26.0 * u, 72.0 * u);
@@ -234,7 +236,8 @@ Heights cell_heights(const StageShape& shape, double height, double foot, double
   const double title = title_height_units * u;
   const double bias = shape.bias_row ? bias_height * u + 4.0 * u : 0.0;
   const double titles = shape.above_rows ? 2 * title + 4.0 * u : title;
-  const double col_figures = shape.col_figures * (figure_height + 2.0) * u;
+  const double sink = shape.sink_row ? figure_height + sink_row_gap : 0.0;
+  const double col_figures = (shape.col_figures * (figure_height + 2.0) + sink) * u;
   const double room = height - titles - bias - foot - col_figures;
   Heights cells;
   if (!shape.above_rows) {
@@ -316,8 +319,13 @@ void place_matrices(const StageShape& shape, const Columns& columns, const Heigh
     layout.col_figures.push_back({x, y, width, figure_height * u});
     y += (figure_height + 2.0) * u;
   }
+  if (shape.sink_row) {
+    layout.sink = {x, y, width, figure_height * u};
+    y += (figure_height + sink_row_gap) * u;
+  }
   const double height = cells.result_cell * static_cast<double>(shape.rows);
   layout.result = {x, y, width, height};
+  if (shape.sink_column) layout.sink = {x - (sink_width + figure_gap) * u, y, sink_width * u, height};
   if (shape.left_cols) layout.left = RectF{columns.left_x, y, columns.left_width, height};
   for (int i = 0; i < shape.row_figures; ++i)
     layout.row_figures.push_back(

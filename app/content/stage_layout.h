@@ -47,6 +47,8 @@ struct StageShape {
   bool low_heads = false;      // thumbnails above the matrices are as low as possible
   int row_figures = 0;         // columns of one number per row, between left operand and result
   int col_figures = 0;         // rows of one number per column, over the result
+  bool sink_column = false;    // the sink's part of each row: cells between those and the result
+  bool sink_row = false;       // of each column: cells over the result
   Index heads = 0;             // thumbnails; 0: none
   std::vector<double> head_names = {};       // widths of their names, as head_grid takes them
   std::vector<double> bar_captions = {};     // widths of the captions of the colour bars at the foot
@@ -63,7 +65,7 @@ struct StageShape {
 
 struct StageLayout {
   RectF result;
-  std::optional<RectF> left, above, bias;
+  std::optional<RectF> left, above, bias, sink;
   std::vector<RectF> row_figures, col_figures;
   std::vector<RectF> bars;  // the colour strips; caption above, ticks below
   std::optional<HeadGrid> heads;

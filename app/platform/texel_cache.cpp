@@ -68,9 +68,9 @@ struct Stored {
   double value(Index row, Index col) const {
     return static_cast<double>(values[row * at.row_stride + col * at.col_stride]);
   }
+  // -inf; or +inf, which may mean something too (core/export/heatmap.h).
   bool blocked(Index row, Index col) const {
-    return mask &&
-           mask[row * mask_at.row_stride + col * mask_at.col_stride] == -std::numeric_limits<T>::infinity();
+    return mask && std::isinf(mask[row * mask_at.row_stride + col * mask_at.col_stride]);
   }
 };
 
@@ -81,9 +81,7 @@ struct Any {
 
   const HeatmapSpec& spec;
   double value(Index row, Index col) const { return spec.values.value(row, col); }
-  bool blocked(Index row, Index col) const {
-    return spec.mask && spec.mask->value(row, col) == -std::numeric_limits<double>::infinity();
-  }
+  bool blocked(Index row, Index col) const { return spec.mask && std::isinf(spec.mask->value(row, col)); }
 };
 
 template <class Reader>
@@ -131,7 +129,8 @@ bool column_extremes(const Stored<T>& read, double blocked_at, const Cells& rows
     }
     for (Index i = 0; i < count; ++i) {
       const T v = value[i];
-      const bool blocked = mask[i] == -infinity, plain = !blocked & (std::abs(v) < infinity);
+      const bool blocked = mask[i] == -infinity, kept = !hides & (mask[i] == infinity);
+      const bool plain = !blocked & !kept & (std::abs(v) < infinity);
       const bool hatched = hides & blocked & ((v == T{0}) | (v == -infinity) | (v == filled) | (v == nearly));
       other |= (plain | hatched) ? Flag{0} : Flag{1};
       const T if_low = plain ? v : infinity, if_high = plain ? v : -infinity;

@@ -22,8 +22,6 @@
 namespace headwise {
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-
 bool same_view(const MatrixView& a, const MatrixView& b) {
   return a.tensor == b.tensor && a.offset == b.offset && a.rows == b.rows && a.cols == b.cols &&
          a.row_stride == b.row_stride && a.col_stride == b.col_stride;
@@ -35,8 +33,9 @@ TensorPtr common_mask(const HeatmapSpec& a, const HeatmapSpec& b) {
   Tensor mask(Shape{{"rows", a.mask->rows}, {"cols", a.mask->cols}}, DType::f64);
   for (Index row = 0; row < a.mask->rows; ++row) {
     for (Index col = 0; col < a.mask->cols; ++col) {
-      const bool both = a.mask->value(row, col) == minus_infinity && b.mask->value(row, col) == minus_infinity;
-      mask.set_flat(row * a.mask->cols + col, both ? minus_infinity : 0.0);
+      const double mark = a.mask->value(row, col);  // ±inf: core/attention/blocked_cells.h
+      const bool both = std::isinf(mark) && b.mask->value(row, col) == mark;
+      mask.set_flat(row * a.mask->cols + col, both ? mark : 0.0);
     }
   }
   return std::make_shared<const Tensor>(std::move(mask));
@@ -208,7 +207,8 @@ std::string output_words(const PanelContext& context, CompareChanges& changes, c
 std::string change_words(const PanelContext& context, CompareChanges& changes, const StagePart& part,
                          const ComparisonTarget& side) {
   const StageMatrix& matrix = part.matrix;
-  const bool named = part.row_labels && part.col_labels;  // a pair of tokens says where a cell is
+  // A pair of tokens says where a cell is.
+  const bool named = part.row_labels && part.col_labels && matrix.row_axis != "H";
   const Trace& other = *side.computation->trace;
   const TensorChange& map = changes.map->change;
   std::string where;

@@ -169,6 +169,7 @@ StageShape shape_of(const PanelContext& context, const StageContent& content,
   shape.bias_row = content.bias.has_value();
   if (content.row_figures) shape.row_figures = softmax_figure_count(context, shape.rows, area.height);
   if (content.col_figures) shape.col_figures = softmax_figure_count(context, shape.cols, 0.6 * area.width);
+  if (content.sink) (content.sink->matrix.transposed ? shape.sink_column : shape.sink_row) = true;
   shape.heads = content.head_map ? content.head_total : 0;
   shape.head_names = head_name_widths(context, names);
   // The sign that will stand there once the mask is painted decides.

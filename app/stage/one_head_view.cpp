@@ -170,6 +170,22 @@ void draw_mask_to_come(const PanelContext& context, const StagePart& result, con
     under_mouse = cell_at(result.matrix, cell->first, cell->second);
 }
 
+// Where the result begins with the numbers beside it.
+double begin_of_result(const StageLayout& layout) {
+  if (!layout.row_figures.empty()) return layout.row_figures.front().x;
+  return layout.sink ? std::min(layout.sink->x, layout.result.x) : layout.result.x;
+}
+
+// Over the sink's column, or left of its row.
+void draw_sink_name(const PanelContext& context, const RectF& sink, bool column) {
+  ImFont* font = context.fonts.small;
+  const float gap = 4.0f * context.scale;
+  const Box box = sink;
+  const ImVec2 at = column ? ImVec2(box.middle().x, box.min.y - font->FontSize - gap)
+                           : ImVec2(box.min.x - gap, box.middle().y - 0.5f * font->FontSize);
+  context.painter().say(font, at, context.palette.text_dim, "sink", column ? Align::middle : Align::right);
+}
+
 // Left of the bias.
 void draw_bias_name(const PanelContext& context, const StagePart& bias, const RectF& row) {
   ImFont* font = context.fonts.mono_small;
@@ -210,6 +226,7 @@ class OneHeadView {
       add(fmt::format("above/{}", i), small_[i], small_rect(*layout.above, i, small_.size(), context.scale));
     if (content.above && small_.empty()) add("above", *content.above, *layout.above);
     if (content.bias) add("bias", *content.bias, *layout.bias);
+    if (content.sink && layout.sink) add("sink", *content.sink, *layout.sink);
   }
 
   // All planes of cells in one call, and what belongs to the thumbnails.
@@ -217,7 +234,7 @@ class OneHeadView {
     const std::vector<StagePart> thumbnails = thumbnail_parts(context_, content_, head_ranges);
     std::vector<HeatmapPlane> planes;
     for (const DrawnMaps& each : drawn_) {
-      if (entering_ && is_result(each)) continue;
+      if (entering_ && is_made(each)) continue;
       planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
     }
     if (layout_.heads) add_thumbnail_planes(*layout_.heads, thumbnails, planes);
@@ -228,6 +245,7 @@ class OneHeadView {
   void draw_overlays(std::optional<CellRef>& under_mouse) const {
     for (const DrawnMaps& each : drawn_) {
       const PlaneGeometry& plane = each.plane;
+      if (entering_ && is_sink(each)) continue;
       ui_probe("stage/" + each.name, plane);
       if (!entering_ || !is_result(each))
         draw_part_overlay(context_, *each.part, plane, marks_, !is_result(each) && !content_.cell_for_cell);
@@ -268,6 +286,8 @@ class OneHeadView {
   std::optional<Index> draw_words() const {
     PlaneGeometry titled = result();
     if (!layout_.col_figures.empty()) titled.y = static_cast<int>(std::round(layout_.col_figures.front().y));
+    if (content_.sink && layout_.sink && !entering_)
+      draw_sink_name(context_, *layout_.sink, content_.sink->matrix.transposed);
     std::optional<Index> head;
     if (!left_is_moving_) {
       draw_part_title(context_, *content_.result, titled, float(right_ - layout_.result.x));
@@ -305,9 +325,7 @@ class OneHeadView {
   std::optional<Index> draw_left_words() const {
     const StagePart& part = *content_.left;
     const PlaneGeometry& left = drawn_[1].plane;
-    const double end = left_is_moving_               ? right_
-                       : layout_.row_figures.empty() ? layout_.result.x
-                                                     : layout_.row_figures.front().x;
+    const double end = left_is_moving_ ? right_ : begin_of_result(layout_);
     // The captions of the rows above the result share the title line.
     const double captions = layout_.col_figures.empty() ? 0.0 : width_of(context_.fonts.small, "Σ exp");
     draw_part_title(context_, part, left, float(end - captions - layout_.left->x - 8 * context_.scale));
@@ -333,6 +351,8 @@ class OneHeadView {
   }
 
   bool is_result(const DrawnMaps& each) const { return each.part == &*content_.result; }
+  bool is_sink(const DrawnMaps& each) const { return content_.sink && each.part == &*content_.sink; }
+  bool is_made(const DrawnMaps& each) const { return is_result(each) || is_sink(each); }
 
   const PanelContext& context_;
   const StageContent& content_;

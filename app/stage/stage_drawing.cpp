@@ -93,9 +93,9 @@ std::string axis_caption(const std::string& axis, Index count) {
   return count == 1 ? fmt::format("{} 0", name) : fmt::format("{} 0 … {}", name, count - 1);
 }
 
-// "query ↓", "key →": whose tokens the labels are, as files say it.
+// "query ↓", "key →": whose tokens the labels are, as files say it; "head ↓".
 std::string axis_title(const std::string& axis, const char* arrow) {
-  const char* name = axis == "L" ? "query" : is_key_axis(axis) ? "key" : "";
+  const char* name = axis == "L" ? "query" : is_key_axis(axis) ? "key" : axis == "H" ? "head" : "";
   return *name != 0 ? fmt::format("{} {}", name, arrow) : "";
 }
 
@@ -375,7 +375,8 @@ constexpr double row_patch_units = 18.0, least_row_patch = 6.0, row_patch_gap = 
 
 // What they need beside the plane; 0: there are none.
 double row_patch_room(const PanelContext& context, const StagePart& part, Index rows) {
-  const bool is_there = part.row_labels && rows <= most_row_patches && picture_of(context.inputs);
+  const bool is_there = part.row_labels && part.matrix.row_axis != "H" && rows <= most_row_patches &&
+                        picture_of(context.inputs);
   return is_there ? (row_patch_units + row_patch_gap) * context.scale : 0.0;
 }
 

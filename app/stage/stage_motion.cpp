@@ -214,6 +214,7 @@ class Drawing {
     const double divided = eased(phase(t, 0.65, 1.0));
     const TensorPtr exponentials = row_exponentials(scores);
     change(matrix_view(exponentials), content_.result->matrix.view, divided);
+    if (layout_.sink) cover(*layout_.sink, float(1.0 - divided));
     if (divided > 0.0) return;
     cover_rows_from(layout_.result, with_exp);
     if (!layout_.row_figures.empty()) cover_rows_from(layout_.row_figures[0], with_maximum);

@@ -101,12 +101,13 @@ void watch_mouse(const Selection& now, StageState& state) {
 }
 
 // Writes a note above what belongs to no single head, in the all-heads view; returns the area below the note.
-RectF draw_no_heads_note(const PanelContext& context, const RectF& area) {
+RectF draw_no_heads_note(const PanelContext& context, const StageMatrix& result, const RectF& area) {
   const std::vector<Step> shown = shown_steps(context.trace.options);
   const bool split = place_of_step(shown, context.selection.step) >= place_of_step(shown, Step::split_heads);
   const std::string note =
-      split ? "This tensor belongs to all heads: the Concat step has put them side by side."
-            : "These tensors belong to no head yet: the Split heads step comes later.";
+      result.row_axis == "H" ? "This map is of all heads already: each has a row."
+      : split                ? "This tensor belongs to all heads: the Concat step has put them side by side."
+                             : "These tensors belong to no head yet: the Split heads step comes later.";
   ImFont* font = context.fonts.sans;
   const ImVec2 at = corner(area);
   const auto width = float(area.width);
@@ -201,7 +202,7 @@ PanelAction draw_view(StageFrame& frame) {
       if (!content.nothing.empty()) break;
       if (content.result->matrix.leading.size() == 2)
         return draw_all_heads(context, state.all_heads, content, area, mouse);
-      frame.area = draw_no_heads_note(context, frame.area);
+      frame.area = draw_no_heads_note(context, content.result->matrix, frame.area);
       break;
     case StageView::one_head:
       break;
@@ -229,6 +230,7 @@ void keep_result(StageContent& content) {
   content.left.reset();
   content.above.reset();
   content.bias.reset();
+  content.sink.reset();
   content.head_total = 0;  // no thumbnails
   content.mask_to_come = content.cell_for_cell = content.row_figures = content.col_figures = false;
   content.sign.clear();

@@ -81,6 +81,7 @@ void veil_result(const Veil& veil, StageContent& content) {
   content.head_total = 0;
   content.bars.clear();
   content.row_figures = content.col_figures = content.mask_to_come = false;
+  content.sink.reset();
   for (std::optional<StagePart>* operand : {&content.left, &content.above})
     if (veil.mask && *operand && veil.hides((*operand)->matrix.name)) operand->reset();
 }

@@ -102,7 +102,8 @@ constexpr float sheet_width = 1560.0f, around = 40.0f, below_and_around = 76.0f;
 constexpr Index longest_training = 10'000;                                        // steps
 constexpr double above_beside = 32.0;  // design units: the legend or a choice
 constexpr std::size_t most_sentence_lines = 2;
-constexpr std::array<std::string_view, 3> pace_names{"10", "30", "as fast as it can"};
+constexpr std::array<std::string_view, 3> pace_names{"10", "30", "as fast as it can"},
+    brief_pace_names{"10", "30", "fastest"};
 constexpr std::array<StepsPerSecond, 3> paces{10.0, 30.0, 0.0};
 
 // "Save ▾" at the right end, which moves to the left of it. Of two runs each has its words.
@@ -145,17 +146,21 @@ std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTrai
   named_item(paint, "training/setup", "The task's sizes, the model, and how it is trained.");
   const float left = ImGui::GetItemRectMax().x + paint.px(16);
 
-  const ImVec2 size = segmented_control_size(paint, pace_names);
   auto right = float(area.x + area.width);
   const std::optional<TrainingToSave> to_save =
       draw_save_choice(context, training, state, right, float(area.y));
-  ImGui::SetCursorScreenPos({right - size.x, float(area.y)});
-  if (segmented_control(paint, "pace", pace_names, state.pace) && training.playing())
+  const bool whole = segmented_control_size(paint, pace_names).x <= right - left;
+  const std::array<std::string_view, 3>& names = whole ? pace_names : brief_pace_names;
+  right -= segmented_control_size(paint, names).x;
+  ImGui::SetCursorScreenPos({right, float(area.y)});
+  if (segmented_control(paint, "pace", names, state.pace) && training.playing())
     training.play(paces[static_cast<std::size_t>(state.pace)], target_step(training));
   named_item(paint, "training/pace",
              "How many steps are taken a second. What is learned does not depend on it.");
   const std::string per_second = "steps a second";
-  paint.say(font, {right - size.x - paint.px(8), text_y}, context.palette.text_dim, per_second, Align::right);
+  right -= width_of(font, per_second) + paint.px(8);
+  if (right < left) return to_save;
+  paint.say(font, {right, text_y}, context.palette.text_dim, per_second);
   if (!training.begun()) return to_save;
   const TrainingSettings& settings = training.runs().front().settings;
   const TrainModelConfig& model = settings.model;
@@ -164,7 +169,7 @@ std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTrai
                   counted(model.layers, "layer"), counted(model.heads, "head"), model.width, settings.batch,
                   training.task().length, settings.seed,
                   bytes_text(LiveTraining::most_bytes(settings) * std::ssize(training.runs())));
-  const float room = right - size.x - width_of(font, per_second) - paint.px(24) - left;
+  const float room = right - paint.px(16) - left;
   paint.say(context.fonts.mono_small, {left, text_y}, context.palette.text_dim,
             fitted_text(facts, context.fonts.mono_small, room));
   return to_save;

@@ -4,6 +4,10 @@
 #include <limits>
 #include <memory>
 
+#include "core/attention/attention_mask.h"
+#include "core/attention/attention_sizes.h"
+#include "core/attention/indexer.h"
+
 namespace headwise {
 namespace {
 
@@ -22,6 +26,35 @@ TensorPtr over_heads(const Tensor& mask) {
   }
   return std::make_shared<const Tensor>(std::move(all));
 }
+
+// mask_bias over the heads; +inf, not -inf, where no mask blocks and only the indexer leaves the key out.
+TensorPtr choice_over_heads(const Trace& trace) {
+  const Tensor& mask = *trace.tensors.mask_bias;
+  const Index keys = attention_sizes(trace.options, trace.tensors).keys;
+  const TensorPtr all = over_heads(mask);
+  const TensorPtr masks = over_heads(merge_masks(without_indexer(trace.options), given_masks(trace.tensors),
+                                                 mask.shape(), keys, mask.dtype()));
+  Tensor choice(all->shape(), DType::f32);
+  for (Index i = 0; i < choice.size(); ++i)
+    choice.set_flat(
+        i, masks->flat(i) != blocked_bias && all->flat(i) == blocked_bias ? -blocked_bias : all->flat(i));
+  return std::make_shared<const Tensor>(std::move(choice));
+}
+
+// The result of `make` for the last mask that was asked for.
+struct KnownMask {
+  std::weak_ptr<const Tensor> mask;
+  TensorPtr made;
+
+  template <class Make>
+  const TensorPtr& of(const TensorPtr& wanted, const Make& make) {
+    if (mask.lock() != wanted) {
+      made = make();
+      mask = wanted;
+    }
+    return made;
+  }
+};
 
 }  // namespace
 
@@ -52,13 +85,10 @@ TensorPtr blocked_cells(const Trace& trace, TensorName name) {
   const bool is_mean = shape.rank() == 4 && own.rank() == 3 && own.size(0) == shape.size(0) &&
                        own.size(1) == shape.size(2) && own.size(2) == shape.size(3) && shape.size(1) > 0;
   if (!is_mean) return nullptr;
-  struct Known {
-    std::weak_ptr<const Tensor> mask;
-    TensorPtr over_heads;
-  };
-  thread_local Known known;
-  if (known.mask.lock() != mask) known = {mask, over_heads(*mask)};
-  return known.over_heads;
+  thread_local KnownMask mean, choice;
+  if (name.id == TensorId::indexer_scores && trace.options.indexer)
+    return choice.of(mask, [&] { return choice_over_heads(trace); });
+  return mean.of(mask, [&] { return over_heads(*mask); });
 }
 
 double blocked_value(const Trace& trace, TensorName name) {

@@ -12,12 +12,13 @@ namespace headwise {
 bool is_masked(TensorName name);
 
 // mask_bias in the shape of the tensor, -inf where a cell is blocked; for a mean over heads, where it is
-// blocked in all of them. Null if the masks have not acted on it, or there is none. The same pointer for the
-// same mask, while it lives.
+// blocked in all of them. In the indexer's scores -inf where a mask blocks, and +inf where none does and the
+// key is not among the chosen. Null if the masks have not acted on it, or there is none. The same pointer
+// for the same mask, while it lives.
 TensorPtr blocked_cells(const Trace& trace, TensorName name);
 
 // What a blocked cell of the tensor holds: mask_value or -inf, where the masks have acted on the numbers.
-// +inf: a number of its own, as in the indexer's scores, which are compared before they are blocked.
+// +inf: a number of its own that means nothing, as in the indexer's scores, of which the masks leave some.
 double blocked_value(const Trace& trace, TensorName name);
 
 // False if blocked_cells is null.

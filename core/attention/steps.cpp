@@ -184,6 +184,17 @@ Id weights_of(const Trace& trace) {
   return trace.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
 }
 
+void add_weights(const Trace& trace, Pictures& pictures) {
+  // If all heads are frozen, no score is read.
+  const bool frozen = static_cast<Index>(trace.options.frozen_heads.size()) == trace.options.num_heads;
+  pictures.map(Id::attn_weights, frozen ? Id::frozen_weights : Id::masked_scores);
+  pictures.map(Id::full_weights, Id::scaled_scores);
+  if (trace.options.dropout > 0) pictures.map(Id::dropped_weights, Id::attn_weights);
+  if (frozen || !trace.tensors.sinks) return;
+  pictures.map(Id::sink_weights, Id::lse);
+  pictures.map(Id::lse);  // of all heads; a map of scores is of one
+}
+
 void add_outputs(const Trace& trace, Pictures& pictures) {
   if (trace.options.op == Op::scaled_dot_product_attention) {
     pictures.map(Id::output, Id::head_output);
@@ -275,12 +286,7 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       if (trace.options.relative_bias) pictures.map(Id::mask_bias, Id::position_bias);
       break;
     case Step::softmax:
-      if (static_cast<Index>(trace.options.frozen_heads.size()) == trace.options.num_heads)
-        pictures.map(Id::attn_weights, Id::frozen_weights);  // no score is read
-      else
-        pictures.map(Id::attn_weights, Id::masked_scores);
-      pictures.map(Id::full_weights, Id::scaled_scores);
-      if (trace.options.dropout > 0) pictures.map(Id::dropped_weights, Id::attn_weights);
+      add_weights(trace, pictures);
       break;
     case Step::weighted_sum:
       if (is_absorbed(trace.options)) {

@@ -273,6 +273,11 @@ void StepLines::freeze() {
 }
 
 void StepLines::softmax() {
+  if (result_ == Id::lse)
+    return set(dialect_("with heads axis", dialect_("log sum exp", "masked_scores")),
+               sizes(result_) + ", without the sink");
+  if (result_ == Id::sink_weights)
+    return set(dialect_("sigmoid", "(sinks[:, None] - lse)"), "what the sink takes of each row");
   const std::string scores = result_ == Id::full_weights ? "full_scores" : "masked_scores";
   if (result_ == Id::full_weights) {
     const std::string bias = dialect_("in layout", "full_bias"), sum = "scaled_scores + " + bias;

@@ -113,7 +113,10 @@ void StepLines::inside(const std::string& how) {
 }
 
 void StepLines::fused_softmax() {
-  inside(result_ == Id::attn_weights ? "row by row, in no array" : "");
+  inside(result_ == Id::attn_weights   ? "row by row, in no array"
+         : result_ == Id::lse          ? "which returns it as aux.lse"
+         : result_ == Id::sink_weights ? "1 − σ(aux.lse − s)"
+                                       : "");
 }
 
 void StepLines::fused_weighted_sum() {

@@ -44,12 +44,14 @@ Extremes extremes_of(const T* values, const T* mask, double blocked_at, Index co
   constexpr Index lanes = 8;
   constexpr T infinity = std::numeric_limits<T>::infinity();
   const T filled = static_cast<T>(blocked_at), nearly = static_cast<T>(static_cast<float>(blocked_at));
+  const bool any = blocked_at == std::numeric_limits<double>::infinity();
   T least[lanes], most[lanes];
   std::fill_n(least, lanes, infinity);
   std::fill_n(most, lanes, -infinity);
   const auto add = [&](Index i, Index lane) {
     const T value = values[i];
-    const bool hatched = mask && mask[i] == -infinity && (value == T{0} || value == filled || value == nearly);
+    const bool hatched =
+        mask && mask[i] == -infinity && (any || value == T{0} || value == filled || value == nearly);
     const bool counts = std::abs(value) < infinity && !hatched;
     const T low = counts ? value : infinity, high = counts ? value : -infinity;
     least[lane] = low < least[lane] ? low : least[lane];
@@ -77,9 +79,7 @@ std::optional<Extremes> quick_extremes(const HeatmapSpec& spec) {
   std::mutex adding;
   dispatch_float(dtype, [&]<class T>() {
     const T* const values = view.tensor->values<T>().data() + view.offset;
-    const T* const mask = spec.mask && spec.blocked_at < -minus_infinity
-                              ? spec.mask->tensor->values<T>().data() + spec.mask->offset
-                              : nullptr;
+    const T* const mask = spec.mask ? spec.mask->tensor->values<T>().data() + spec.mask->offset : nullptr;
     for_ranges(view.rows * view.cols, 1.0, [&](Index first, Index last) {
       const Extremes part =
           extremes_of(values + first, mask ? mask + first : nullptr, spec.blocked_at, last - first);
@@ -150,14 +150,14 @@ void check_mask(const HeatmapSpec& spec) {
 CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col) {
   const double value = spec.values.value(row, col);
   if (std::isnan(value)) return CellKind::nan;
-  const bool blocked = spec.mask && spec.mask->value(row, col) == minus_infinity;
-  const bool keeps = spec.blocked_at == -minus_infinity;
+  const double mask = spec.mask ? spec.mask->value(row, col) : 0.0;
+  const bool any = spec.blocked_at == -minus_infinity, blocked = mask == minus_infinity;
   // In an f32 tensor the fill value is the nearest float.
   const bool filled =
       value == spec.blocked_at || value == static_cast<double>(static_cast<float>(spec.blocked_at));
-  if (blocked && !keeps && (value == 0.0 || value == minus_infinity || filled)) return CellKind::blocked;
+  if (blocked && (any || value == 0.0 || value == minus_infinity || filled)) return CellKind::blocked;
   if (std::isinf(value)) return value < 0 ? CellKind::minus_inf : CellKind::plus_inf;
-  return blocked ? CellKind::blocked_value : CellKind::value;
+  return blocked || (any && mask == -minus_infinity) ? CellKind::blocked_value : CellKind::value;
 }
 
 HeatmapContents heatmap_contents(const HeatmapSpec& spec) {

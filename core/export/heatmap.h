@@ -37,8 +37,8 @@ struct HeatmapSpec {
   MatrixView values;
   // A cell is blocked where the mask (mask_bias at the same cells) is -inf. Empty: nothing is blocked.
   std::optional<MatrixView> mask;
-  // The value of blocked cells: -inf, or the finite one that the scenario fills them with; +inf: they keep
-  // their own, and 0 is one of them (core/attention/blocked_cells.h).
+  // The value of blocked cells: -inf, or the finite one that the scenario fills them with; +inf: any, and
+  // where the mask is +inf a cell keeps its number, hatched (core/attention/blocked_cells.h).
   double blocked_at = -std::numeric_limits<double>::infinity();
   ColorMap color_map = ColorMap::blue_orange;
   ValueRange range;

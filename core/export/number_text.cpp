@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/export/font.h"
 #include "core/export/plane_rule.h"
@@ -114,6 +115,7 @@ std::string cell_text(double value, const CellDigits& digits) {
 
 std::string blocked_text(const HeatmapSpec& spec, double value) {
   if (value == 0.0 && spec.blocked_at != 0.0) return {};
+  if (spec.blocked_at == std::numeric_limits<double>::infinity()) return {};  // any number
   const int decimals = value == std::round(value) ? 0 : two_digits;
   return cell_number(value, std::abs(value) >= 1000.0 ? exponents : decimals, false);
 }

@@ -56,13 +56,14 @@ std::string tick_text(double value, double tolerance) {
 }
 
 // A heatmap of one cell, painted by the same rule as the cells it explains.
-HeatmapSpec swatch(const HeatmapSpec& like, double value, bool blocked) {
+HeatmapSpec swatch(const HeatmapSpec& like, double value, double mask) {
   const auto one_cell = [](double v) {
     return matrix_view(std::make_shared<Tensor>(Shape{}, std::vector<double>{v}));
   };
   HeatmapSpec spec;
   spec.values = one_cell(value);
-  if (blocked) spec.mask = one_cell(-std::numeric_limits<double>::infinity());
+  if (mask != 0.0) spec.mask = one_cell(mask);
+  if (mask > 0.0) spec.blocked_at = mask;
   spec.color_map = like.color_map;
   spec.range = like.range;
   spec.theme = like.theme;
@@ -200,24 +201,25 @@ std::vector<LegendEntry> legend_entries(const HeatmapSpec& spec, const HeatmapCo
   struct Kind {
     Index cells;
     double value;
-    bool blocked;
+    double mask;
     std::string text;
   };
   const auto cells_of = [](std::string_view what, Index cells) {
     return fmt::format("{}, {}", what, counted(cells, "cell"));
   };
+  const bool chooses = spec.blocked_at == infinity;
   const Kind kinds[] = {
-      {contents.blocked, 0.0, true,
+      {contents.blocked, 0.0, -infinity,
        contents.blocked > 0 && blocked_is_minus_infinity(spec) ? "blocked: −∞" : "blocked"},
-      {contents.blocked_values, spec.range.hi == 0.0 ? 1.0 : spec.range.hi, true,
-       spec.blocked_at == infinity ? "not chosen" : "blocked, with a value"},
-      {contents.nans, std::nan(""), false, cells_of("NaN", contents.nans)},
-      {contents.minus_infs, -infinity, false, cells_of("−∞", contents.minus_infs)},
-      {contents.plus_infs, infinity, false, cells_of("+∞", contents.plus_infs)},
+      {contents.blocked_values, spec.range.hi == 0.0 ? 1.0 : spec.range.hi, chooses ? infinity : -infinity,
+       chooses ? "not chosen" : "blocked, with a value"},
+      {contents.nans, std::nan(""), 0.0, cells_of("NaN", contents.nans)},
+      {contents.minus_infs, -infinity, 0.0, cells_of("−∞", contents.minus_infs)},
+      {contents.plus_infs, infinity, 0.0, cells_of("+∞", contents.plus_infs)},
   };
   std::vector<LegendEntry> entries;
   for (const Kind& kind : kinds)
-    if (kind.cells > 0) entries.push_back({swatch(spec, kind.value, kind.blocked), kind.text});
+    if (kind.cells > 0) entries.push_back({swatch(spec, kind.value, kind.mask), kind.text});
   return entries;
 }
 

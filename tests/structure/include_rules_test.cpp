@@ -42,7 +42,7 @@ const std::map<std::string, Room> rooms{
     {"core/train", {7200, {"core/tensor", "core/attention", "core/files", "core/model"}}},
     {"app/platform", {3290, {}}},
     {"app/session", {7880, {"app/platform"}}},
-    {"app/content", {5640, {"app/session"}}},
+    {"app/content", {5700, {"app/session"}}},
     {"app/web", {730, {"app/session", "app/content"}}},
     {"app/widgets", {4830, {"app/platform", "app/session"}}},
     {"app/panels", {7160, {"app/platform", "app/session", "app/content", "app/widgets"}}},

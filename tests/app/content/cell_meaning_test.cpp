@@ -149,3 +149,28 @@ TEST_CASE("where there is nothing to say beyond the formula, nothing is said") {
   CHECK(cell_meaning(*reference_backward(*given.trace), given.inputs.labels, {{Id::scores, true}, {0, 0, 0, 0}})
             .empty());
 }
+
+TEST_CASE("the sink's cells say what it takes, and the log-sum-exp which sink would take half") {
+  const TracedScenario given = sentence({"attention.sink=0.5"});
+  const double share = given.trace->tensors.sink_weights->at({0, 1, animal});
+  const std::string text = meaning(given, Id::sink_weights, {0, 1, animal});
+  CHECK_CONTAINS(text, "In head 1, the sink takes ");
+  CHECK_CONTAINS(text, " of the attention of “animal”; the keys share the other ");
+  CHECK(std::abs(std::stod(text.substr(text.find("takes ") + 6)) - 100.0 * share) < 0.051);
+  CHECK_CONTAINS(meaning(given, Id::lse, {0, 1, animal}), "a sink of this score would take half");
+}
+
+TEST_CASE("a score of the indexer says whether its key is chosen, left out, or blocked before") {
+  const TracedScenario given = traced({"mask.indexer.heads=2", "mask.indexer.width=4", "mask.indexer.k=2",
+                                       "mask.is_causal=true", "inputs.query_length=6"});
+  CHECK_CONTAINS(meaning(given, Id::indexer_scores, {0, 2, 4}), "A mask blocks ");
+  int chosen = 0, left = 0;
+  for (Index key = 0; key <= 4; ++key) {
+    const std::string text = meaning(given, Id::indexer_scores, {0, 4, key});
+    CHECK_CONTAINS(text, " of the 5 that the masks leave.");
+    chosen += says(text, "The indexer chooses ") ? 1 : 0;
+    left += says(text, "The indexer does not choose ") ? 1 : 0;
+  }
+  CHECK(chosen == 2);
+  CHECK(left == 3);
+}

@@ -31,6 +31,7 @@ std::vector<TracedScenario> many_scenarios() {
           traced({"attention.head_dim=5", "attention.v_head_dim=2", "attention.bias=false"}),
           traced({"attention.num_heads=1", "inputs.query_length=1"}),
           traced({"attention.kdim=6", "attention.vdim=8", "inputs.self_attention=false"}),
+          traced({"attention.sink=1.5", "mask.is_causal=true"}),
           traced({"op=scaled_dot_product_attention"})};
 }
 
@@ -102,6 +103,73 @@ TEST_CASE("the same number has the same colour where a step compares numbers") {
   CHECK(softmax.left->bar != softmax.result->bar);
   CHECK(softmax.result->spec.color_map == ColorMap::viridis);
   CHECK(softmax.row_figures);
+}
+
+TEST_CASE(
+    "with a sink its part of each row stands beside the weights, in their colours, and is its own cell") {
+  const TracedScenario given = traced({"attention.sink=0.5", "attention.dropout=0.1"});
+  static ValueRanges ranges;
+  Selection selection;
+  selection.step = Step::softmax;
+  selection.head = 2;
+  for (const bool turned : {false, true}) {
+    selection.queries_as_columns = turned;
+    const StageContent content =
+        stage_content(*given.trace, given.inputs.labels, selection, Theme::dark, ranges);
+    REQUIRE(content.sink);
+    CHECK(content.sink->bar == content.result->bar);
+    CHECK_CONTAINS(content.bars[content.sink->bar].caption, "attn_weights and sink_weights");
+    const MatrixView &sink = content.sink->matrix.view, &weights = content.result->matrix.view;
+    CHECK(sink.rows == (turned ? 1 : 4));
+    CHECK(sink.cols == (turned ? 4 : 1));
+    for (Index query = 0; query < 4; ++query) {
+      double sum = turned ? sink.value(0, query) : sink.value(query, 0);
+      for (Index key = 0; key < 4; ++key)
+        sum += turned ? weights.value(key, query) : weights.value(query, key);
+      CHECK(sum == doctest::Approx(1.0).epsilon(1e-6));
+      CHECK(cell_at(content.sink->matrix, turned ? 0 : query, turned ? query : 0) ==
+            CellRef{{TensorId::sink_weights}, {0, 2, query}});
+    }
+    // A query's row is marked there too.
+    selection.pinned = CellRef{{TensorId::sink_weights}, {0, 2, 3}};
+    const auto marks = stage_marks(*given.trace, selection);
+    CHECK((turned ? marked_col : marked_row)(content.sink->matrix, marks) == 3);
+  }
+  CHECK_FALSE(shown(given, Step::softmax, TensorId::dropped_weights).sink);
+  CHECK_FALSE(shown(given, Step::weighted_sum).sink);
+  CHECK_FALSE(shown(traced(), Step::softmax).sink);
+  selection.view = StageView::all_heads;  // which does not show it
+  CHECK_FALSE(stage_content(*given.trace, given.inputs.labels, selection, Theme::dark, ranges).sink);
+}
+
+TEST_CASE("the sink's part of the rows and their log-sum-exp are pictures of all heads") {
+  const TracedScenario given =
+      traced({"attention.sink=0.5", "inputs.source=text", "inputs.text=one two three"});
+  const StageContent sinks = shown(given, Step::softmax, TensorId::sink_weights);
+  CHECK(sinks.result->matrix.row_axis == "H");
+  CHECK(sinks.result->col_labels);
+  REQUIRE(sinks.result->row_labels);
+  CHECK(sinks.result->row_labels->at(2) == "2");
+  CHECK(sinks.sign == "σ(s − lse)");
+  CHECK(sinks.cell_for_cell);
+  CHECK(sinks.left->matrix.name.id == TensorId::lse);
+  const StageContent lse = shown(given, Step::softmax, TensorId::lse);
+  CHECK_FALSE(lse.left);
+  CHECK(lse.result->matrix.view.rows == 3);
+}
+
+TEST_CASE("keys that the indexer does not choose are told from those that a mask blocks") {
+  const TracedScenario given = traced({"mask.indexer.heads=2", "mask.indexer.width=4", "mask.indexer.k=2",
+                                       "mask.is_causal=true", "inputs.query_length=6"});
+  const HeatmapSpec spec = shown(given, Step::choose).result->spec;
+  for (Index query = 0; query < 6; ++query) {
+    Index left_out = 0;
+    for (Index key = 0; key < 6; ++key) {
+      CHECK((cell_kind(spec, query, key) == CellKind::blocked) == (key > query));
+      left_out += cell_kind(spec, query, key) == CellKind::blocked_value ? 1 : 0;
+    }
+    CHECK(left_out == std::max<Index>(0, query - 1));
+  }
 }
 
 TEST_CASE("blocked cells are hatched behind the mask and not before it") {

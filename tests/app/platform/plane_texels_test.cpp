@@ -73,7 +73,7 @@ TEST_CASE("rows of cells read together hold the texels that cells asked one by o
             const double value = 0.5 * std::round(6.0 * random.uniform(number++) - 3.0);
             const double hidden = random.uniform(number++) < 0.5 ? 0.0 : blocked_at;
             values.set_flat(i, blocked ? hidden : value);
-            if (blocked) mask.set_flat(i, -infinite);
+            if (blocked) mask.set_flat(i, random.uniform(number++) < 0.7 ? -infinite : infinite);
           }
           // A row in which blocked cells still have a value, and one in which a cell is not finite.
           for (Index col = 0; masked && col < 83; ++col) values.set_flat(20 * 83 + col, 0.25);

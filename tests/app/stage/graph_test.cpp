@@ -30,6 +30,18 @@ bool connected(const GraphLayout& graph, TensorId from, TensorId to) {
   });
 }
 
+void check_apart(const GraphLayout& graph) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const RectF& a = graph.nodes[i].rect;
+    for (std::size_t j = 0; j < i; ++j) {
+      const RectF& b = graph.nodes[j].rect;
+      const bool apart =
+          a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
+      CHECK_MESSAGE(apart, graph.nodes[i].name, " lies over ", graph.nodes[j].name);
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("in self-attention one input feeds q, k and v, and the branches meet again") {
@@ -93,14 +105,28 @@ TEST_CASE("edges run from left to right, and no node lies over another or outsid
           CHECK(a.y >= 600);
           CHECK(a.y + a.height <= 600 + height);
           CHECK(a.width >= text_width(graph.nodes[i].name, false));
-          for (std::size_t j = 0; j < i; ++j) {
-            const RectF& b = graph.nodes[j].rect;
-            const bool apart = a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y ||
-                               b.y + b.height <= a.y;
-            CHECK_MESSAGE(apart, graph.nodes[i].name, " lies over ", graph.nodes[j].name);
-          }
         }
+        check_apart(graph);
       }
+    }
+  }
+}
+
+TEST_CASE("a sink has its share and the log-sum-exp in the graph, in the most crowded layers too") {
+  CHECK_FALSE(node(graph_of(traced()), TensorId::lse));
+  for (const TracedScenario& given :
+       {traced({"attention.sink=1"}),
+        traced({"attention.sink=1", "attention.dropout=0.1", "mask.is_causal=true", "attention.residual=true",
+                "attention.layer_norm=true", "attention.output_gate=true", "attention.rotary_base=10000",
+                "attention.qk_norm=per_head"}),
+        traced({"op=multi_head_latent_attention", "attention.sink=1", "attention.output_gate=true",
+                "mask.is_causal=true", "attention.residual=true", "attention.layer_norm=true"})}) {
+    for (const double width : {1230.0, 1560.0}) {
+      const GraphLayout graph = graph_of(given, width, 78);
+      CHECK(connected(graph, TensorId::masked_scores, TensorId::lse));
+      CHECK(connected(graph, TensorId::lse, TensorId::sink_weights));
+      CHECK(connected(graph, TensorId::masked_scores, TensorId::attn_weights));
+      check_apart(graph);
     }
   }
 }

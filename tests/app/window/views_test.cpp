@@ -138,6 +138,31 @@ TEST_CASE("the softmax keeps its maximum's and its sum's numbers: turned, on a p
   }
 }
 
+TEST_CASE("the sink's part of a row is pointed at and pinned as any cell is, turned too") {
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("sink")));
+  bench.show(Step::softmax);
+  for (const bool turned : {false, true}) {
+    CAPTURE(turned);
+    if (turned) bench.ui->key("Q").run_frames(4);
+    const UiRect sink = bench.ui->rect("stage/sink"), map = bench.ui->rect("stage/result");
+    CHECK(bench.ui->has("digits/sink_weights"));
+    CHECK((turned ? sink.max.y < map.min.y && sink.min.x == map.min.x
+                  : sink.max.x < map.min.x && sink.min.y == map.min.y));
+    const Index query = turned ? 7 : 3;
+    const float at = (float(query) + 0.5f) / 12;
+    const float x = turned ? sink.min.x + at * (sink.max.x - sink.min.x) : 0.5f * (sink.min.x + sink.max.x);
+    const float y = turned ? 0.5f * (sink.min.y + sink.max.y) : sink.min.y + at * (sink.max.y - sink.min.y);
+    bench.ui->move_to(x, y);
+    REQUIRE(bench.selection().hovered);
+    CHECK(*bench.selection().hovered == CellRef{{TensorId::sink_weights}, {0, 0, query}});
+    bench.ui->click(x, y);
+    CHECK(bench.selection().pinned == bench.selection().hovered);
+  }
+  WINDOW_OR_SKIP(plain, open_window(1280, 720, preset_scenario("random")));
+  plain.show(Step::softmax);
+  CHECK_FALSE(plain.ui->has("stage/sink"));
+}
+
 TEST_CASE("a sink that is larger than every score gets no colour of a scale that ends below it") {
   for (const double sink : {1.5, 0.0}) {
     CAPTURE(sink);

@@ -95,3 +95,22 @@ TEST_CASE("tokens that differ in a bit are found, neighbours as one run, batch b
     CHECK(changed_tokens(x, Tensor(x)).empty());  // NaN is the same NaN
   }
 }
+
+TEST_CASE("among the indexer's scores those that a mask blocks are not those that it leaves out") {
+  const TracePtr trace = trace_of(preset_scenario("indexer"));
+  const TensorPtr cells = blocked_cells(*trace, {Id::indexer_scores});
+  REQUIRE(cells);
+  CHECK(cells == blocked_cells(*trace, {Id::indexer_scores}));
+  const Tensor& mask = *trace->tensors.mask_bias;
+  const Index length = cells->shape().size(1);
+  Index left_out = 0;
+  for (Index query = 0; query < length; ++query)
+    for (Index key = 0; key < length; ++key) {
+      const double cell = cells->at({0, query, key});
+      CHECK((cell == -INFINITY) == (key > query));
+      CHECK(is_blocked(*trace, {Id::indexer_scores}, {0, query, key}) == (key > query));
+      CHECK(std::isinf(cell) == std::isinf(mask.at({0, 0, query, key})));
+      left_out += cell == INFINITY ? 1 : 0;
+    }
+  CHECK(left_out > 0);
+}

@@ -114,6 +114,22 @@ TEST_CASE("an indexer is a step only where there is one, between the scale and t
   CHECK(step_of(Id::full_weights, options) == Step::softmax);
 }
 
+TEST_CASE("a sink has two pictures at the softmax, unless no score is read") {
+  Trace trace = self_attention_trace();
+  trace.tensors.lse = some_tensor();
+  CHECK(step_pictures(Step::softmax, trace).size() == 1);
+  trace.tensors.sinks = trace.tensors.sink_weights = some_tensor();
+  const auto pictures = step_pictures(Step::softmax, trace);
+  REQUIRE(pictures.size() == 3);
+  CHECK(pictures[1].result == Id::sink_weights);
+  CHECK(pictures[1].left == Id::lse);
+  CHECK(pictures[2].result == Id::lse);
+  CHECK_FALSE(pictures[2].left);
+  trace.options.frozen_heads = {0, 1, 2, 3};
+  trace.tensors.frozen_weights = some_tensor();
+  CHECK(step_pictures(Step::softmax, trace).size() == 1);
+}
+
 TEST_CASE("inputs that are the same tensor are shown once") {
   Trace trace = self_attention_trace();
   CHECK(step_pictures(Step::inputs, trace).size() == 1);

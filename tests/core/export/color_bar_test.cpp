@@ -63,8 +63,22 @@ TEST_CASE("the legend names what is there, and only that") {
   }
   CHECK(legend.finish(0, {}).planes.size() == 5);
   CHECK(legend.width() <= 500);
-  spec.blocked_at = std::numeric_limits<double>::infinity();  // an indexer's scores keep their values
-  CHECK(says(cell_legend(spec, heatmap_contents(spec), 500, 12), "not chosen"));
+}
+
+TEST_CASE("the legend of an indexer's scores tells keys that it does not choose from blocked ones") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  HeatmapSpec spec = sample_heatmap(1, 3);
+  spec.blocked_at = infinity;  // their values stay
+  spec.mask = matrix_view(std::make_shared<const Tensor>(Shape{{"L", 1}, {"S", 3}},
+                                                         std::vector<double>{0.0, infinity, -infinity}));
+  CHECK(cell_kind(spec, 0, 0) == CellKind::value);
+  CHECK(cell_kind(spec, 0, 1) == CellKind::blocked_value);
+  CHECK(cell_kind(spec, 0, 2) == CellKind::blocked);
+  const PictureBuilder legend = cell_legend(spec, heatmap_contents(spec), 500, 12);
+  CHECK(says(legend, "blocked"));
+  CHECK(says(legend, "not chosen"));
+  spec.blocked_at = -infinity;
+  CHECK(cell_kind(spec, 0, 1) == CellKind::value);
 }
 
 TEST_CASE("the legend says where what is blocked is −∞") {

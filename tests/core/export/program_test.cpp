@@ -302,6 +302,18 @@ TEST_CASE("an indexer chooses keys in the code, before the mask that it ends in"
                  "full_weights = F.softmax(full_scores, dim=-1)");
 }
 
+TEST_CASE("the sink's share and the log-sum-exp have lines of their own") {
+  const TracePtr trace = traced(R"({"headwise": 1, "attention": {"embed_dim": 12, "num_heads": 3, "sink": 0.5},
+      "inputs": {"query_length": 4}})");
+  CHECK(code(trace, Step::softmax, TensorId::lse) ==
+        "lse = torch.logsumexp(masked_scores, dim=-1)  # (1,3,4), without the sink\n");
+  CHECK_CONTAINS(code(trace, Step::softmax, TensorId::sink_weights),
+                 "sink_weights = torch.sigmoid((sinks[:, None] - lse))");
+  CHECK_CONTAINS(code(trace, Step::softmax, TensorId::lse, CodeStyle::numpy), "np.logaddexp.reduce(");
+  CHECK_CONTAINS(code(trace, Step::softmax, TensorId::lse, CodeStyle::d2l), ".unflatten(0, (1, 3))");
+  CHECK_CONTAINS(code(trace, Step::softmax, TensorId::lse, CodeStyle::flex), "aux.lse");
+}
+
 TEST_CASE("the split says where the numbers lie: a head's row is D floats apart, the next token E") {
   CHECK(code(traced(plain), Step::split_heads, TensorId::q_heads) ==
         "q_heads = q.view(1, 4, 3, 4).transpose(1, 2)  # (1,4,12) → (1,3,4,4), strides (48,4,12,1)\n");
