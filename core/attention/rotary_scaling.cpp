@@ -68,10 +68,16 @@ double yarn_length_of_scale(const RotaryScaling& s) {
                                                   : 1.0;
 }
 
+Index columns_of_share(double share, Index columns) {
+  const double turned = std::floor(static_cast<double>(columns) * share);
+  return share <= 1.0 && std::fmod(turned, 2.0) == 0.0 ? static_cast<Index>(turned) : 0;
+}
+
 std::string rotary_scaling_problem(const RotaryScaling& s, Index rotary_width) {
-  if (!s.factor && s.kind != Kind::longrope) return "has no factor";
+  if (!s.factor && s.kind != Kind::longrope)
+    return "has no factor: give how many times longer texts are than in training";
   if (!s.original_max_position_embeddings && s.kind != Kind::linear)
-    return "has no original_max_position_embeddings";
+    return "has no original_max_position_embeddings: give the length of the texts of training";
   if (s.kind == Kind::llama3 && s.high_freq_factor <= s.low_freq_factor)
     return fmt::format("has low_freq_factor = {:g}, which must be below high_freq_factor = {:g}",
                        s.low_freq_factor, s.high_freq_factor);

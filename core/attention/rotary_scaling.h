@@ -35,6 +35,7 @@ struct RotaryScaling {
   bool truncate = true;                          // yarn: the ramp's ends are whole pairs
   std::optional<double> attention_factor;        // of cos and sin; null: derived
   std::optional<double> mscale, mscale_all_dim;  // yarn: attention_factor is m(mscale) / m(mscale_all_dim)
+  std::optional<double> partial_rotary_factor;   // the share of a head's columns that turns; null: all
   std::vector<double> short_factor, long_factor;  // longrope: up to L₀ tokens and beyond, one for each pair
   friend bool operator==(const RotaryScaling&, const RotaryScaling&) = default;
 };
@@ -56,9 +57,13 @@ void visit_rotary_scaling(Scaling& s, Visit&& visit) {
   visit("attention_factor", s.attention_factor, bit(yarn, longrope));
   visit("mscale", s.mscale, bit(yarn));
   visit("mscale_all_dim", s.mscale_all_dim, bit(yarn));
+  visit("partial_rotary_factor", s.partial_rotary_factor, bit(linear, dynamic, llama3, yarn, longrope));
   visit("short_factor", s.short_factor, bit(longrope));
   visit("long_factor", s.long_factor, bit(longrope));
 }
+
+// A share of D columns as their number, rounded down; 0 if that is odd or more than D.
+Index columns_of_share(double share, Index columns);
 
 // What is missing or contradicts the rest for a head of which `rotary_width` R columns are rotated, as a
 // sentence without its subject: "has no factor"; empty if it can be computed.

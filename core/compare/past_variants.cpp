@@ -1,6 +1,10 @@
 // Mistakes with a cache: where its tokens stand, and what has been done to its keys already.
-#include <functional>
+#include <fmt/format.h>
 
+#include <functional>
+#include <string>
+
+#include "core/attention/attention_mask.h"
 #include "core/attention/attention_sizes.h"
 #include "core/attention/heads.h"
 #include "core/attention/norm.h"
@@ -65,14 +69,21 @@ void add_past_variants(const AttentionInputs& inputs, ProgramVariants& variants)
         {"the causal mask, windows and biases ignore the past: query i stands at key i, not at i + P",
          {masked_as_of([](Trace& other) { other.options.past_length = 0; })}},
         variants);
-    for (const Index off : {1, -1})
+  }
+  // Of either alignment: where query 0 stands, one key further or nearer.
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const Index stands = causal_offset(o, sizes.queries, sizes.keys);
+  for (const Index off : {1, -1})
+    if (by_position && stands + off >= 0)
       add_with_row_answers(
           o,
-          {std::string("the cache position of the masks is off by one: query 0 stands at key P ") +
-               (off > 0 ? "+ 1" : "− 1"),
-           {masked_as_of([off](Trace& other) { other.options.past_length = *other.options.past_length + off; })}},
+          {fmt::format("the cache position of the masks is off by one: query 0 stands at key {} {} 1",
+                       stands == *o.past_length ? "P" : std::to_string(stands), off > 0 ? "+" : "−"),
+           {masked_as_of([at = stands + off](Trace& other) {
+             other.options.causal_alignment = CausalAlignment::top_left;
+             other.options.past_length = at;
+           })}},
           variants);
-  }
   if (is_latent(o))
     variants.push_back(
         {"the cached latents are normalised twice: the norm was applied before they were cached",

@@ -166,9 +166,11 @@ LiveValue turn_value(Index pair, const Trace& trace) {
 LiveValue stretch_value(Index pair, const LiveSubject& subject) {
   if (!subject.scenario || !subject.scenario->attention.rotary_base) return missing;
   const AttentionOptions& options = subject.trace.options;
-  const auto now = frequency(rotation_of(options).inverse_frequencies, pair);
+  const std::vector<double> stretched = rotation_of(options).inverse_frequencies;
+  if (stretched.empty()) return missing;
+  const auto now = frequency(stretched, pair);
   const auto before = frequency(
-      rotary_inverse_frequencies(rotary_width(options), *subject.scenario->attention.rotary_base), pair);
+      rotary_inverse_frequencies(2 * std::ssize(stretched), *subject.scenario->attention.rotary_base), pair);
   return now && before ? live_number_value(*before / *now) : missing;
 }
 

@@ -185,9 +185,11 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
     const ModelRotary& rotary = *attention.rotary;
     a.rotary_pairs = rotary.pairs;
     const Index rotated = latents ? layer.qk_rope_head_dim : head_dim;
-    if (rotary_width(rotary, rotated) == rotated && !rotary.backwards) {
+    const bool has_all = rotary_width(rotary, rotated) == rotated;
+    if ((has_all || rotary.scaling) && !rotary.backwards) {
       a.rotary_base = rotary.base;
       a.rotary_scaling = rotary.scaling;
+      if (!has_all) a.rotary_scaling->partial_rotary_factor = rotary.share;
     } else {
       const Rotation rotation = model_rotation(rotary, rotated);
       a.rotary_inverse_frequencies = rotation.inverse_frequencies;

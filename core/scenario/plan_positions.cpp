@@ -47,9 +47,16 @@ void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, 
 void plan_rotary_scaling(ScenarioPlan& plan, const Scenario& scenario, Contradictions& wrong) {
   const AttentionSpec& a = scenario.attention;
   AttentionOptions& o = plan.options;
-  const Index width = rotary_width(o);
-  if (!a.rotary_scaling || !a.rotary_base || width % 2 != 0 || width == 0) return;
-  const std::string problem = rotary_scaling_problem(*a.rotary_scaling, width);
+  const Index all = rotary_width(o);
+  if (!a.rotary_scaling || !a.rotary_base || all % 2 != 0 || all == 0) return;
+  const double share = a.rotary_scaling->partial_rotary_factor.value_or(1.0);
+  const Index width = columns_of_share(share, all);
+  const std::string problem =
+      width > 0 ? rotary_scaling_problem(*a.rotary_scaling, width)
+                : fmt::format(
+                      "has a partial_rotary_factor of {:g}, which of {} columns leaves {:g}: choose a "
+                      "share that leaves an even number, at most 1",
+                      share, all, static_cast<double>(all) * share);
   wrong.check(problem.empty(), "attention.rotary_scaling " + problem);
   if (!problem.empty()) return;
   const Index tokens = rotary_tokens(o, plan.query_length, plan.masked_keys);

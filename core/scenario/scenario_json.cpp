@@ -102,8 +102,12 @@ void read_rotary_object(const JsonValue& value, AttentionSpec& a) {
   if (!kind && !scales_nothing(type))
     (value.has("type") && !value.has("rope_type") ? value["type"] : value["rope_type"])
         .refuse("there is no such scaling", types);
+  const nlohmann::json &own = value.at("rope_type"), &older = value.at("type");
+  if (own.is_string() && older.is_string() && own != older && older != "su")
+    value["type"].refuse("it contradicts rope_type", "one of the two, or the same in both");
   std::vector<std::string> keys = kind ? rotary_scaling_keys(kind) : std::vector<std::string>();
-  std::ranges::copy(rotary_object_keys(), std::back_inserter(keys));
+  for (std::string& key : rotary_object_keys())
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
   value.only(keys, join(keys, ", "));
   if (const std::optional<double> base = written_rotary_base(value)) {
     if (a.rotary_base && *a.rotary_base != *base)
@@ -112,12 +116,17 @@ void read_rotary_object(const JsonValue& value, AttentionSpec& a) {
                        "leave one of the two out");
     a.rotary_base = base;
   }
-  if (const double share = written_rotary_share(value).value_or(1.0); share != 1.0)
+  const double share = written_rotary_share(value).value_or(1.0);
+  if (!kind && share != 1.0)
     value.refuse_got(
-        "its partial_rotary_factor rotates a part of each head's columns, but rotary_scaling rotates all",
+        "its partial_rotary_factor rotates a part of each head's columns, but without a scaling all are "
+        "rotated",
         fmt::format("{:g}", share), "1",
         "write the frequencies of the rotated pairs in attention.rotary_inverse_frequencies");
-  if (kind) a.rotary_scaling = read_rotary_scaling(value, *kind);
+  if (!kind) return;
+  a.rotary_scaling = read_rotary_scaling(value, *kind);
+  a.rotary_scaling->partial_rotary_factor.reset();
+  if (share != 1.0) a.rotary_scaling->partial_rotary_factor = share;
 }
 
 // {"buckets": 32, "max_distance": 128, "bidirectional": true}: T5's, where a key is left out.

@@ -41,8 +41,9 @@ def reason_of(layer):
 def main():
     with open(sys.argv[1]) as file:
         all_told = json.load(file)
-    families = collections.defaultdict(list)
+    families, statuses = collections.defaultdict(list), {}
     for told in all_told:
+        statuses[told["model_type"]] = told["status"]
         # Layers that keep a state instead of weights have no arrays of attention.
         families[told["model_type"]] += [x for x in told["layers"] if "none of its attention arrays is there" not in x["remark"]]
     rows = collections.defaultdict(list)
@@ -63,21 +64,29 @@ def main():
 
     print("# Families of models\n")
     print("What `headwise` makes of the attention layers of each family of models that transformers can make, compared with transformers' own")
-    print("eager attention on small random models. A family is listed by its worst layer; the number after a name counts its layers. Made by")
+    print("eager attention on small random models. A family is listed by its worst layer; the number after a name counts the layers compared. Made by")
     print(f"tests/peers/family_table.py with transformers {transformers.__version__} on {datetime.date.today()}: {counts_of(lambda family: True)}.")
-    writing = sum(row[0] in writers for listed in rows.values() for row in listed)
-    print(f"Of the {writing} of them that write text (AutoModelForCausalLM or AutoModelForSeq2SeqLM loads them): {counts_of(writers.__contains__)}.")
+    left = sorted(writers - {family for family, layers in families.items() if layers})
+    print(f"Of the {len(writers)} families that write text (AutoModelForCausalLM or AutoModelForSeq2SeqLM loads them): "
+          f"{counts_of(writers.__contains__)}, {len(left)} not compared.")
     for word in ["equal", "told", "refused", "different", "not judged"]:
         if not rows[word]:
             continue
         print(f"\n## {NAMES.get(word, word).capitalize()}\n\n{MEANING[word]}\n")
         if word in ("equal", "not judged"):
-            names = ", ".join(f"{family}\N{NO-BREAK SPACE}({total})" for family, _, total, _ in rows[word]) + "."
+            names = ", ".join(f"{family}\N{NO-BREAK SPACE}({equal or total})" for family, equal, total, _ in rows[word]) + "."
             print(textwrap.fill(names, 140, break_long_words=False, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " "))
             continue
         print("| family | equal layers | what is said of the first layer that is not equal |\n| --- | --- | --- |")
         for family, equal, total, reason in rows[word]:
             print(f"| {family} | {equal} of {total} | {reason} |")
+    print("\n## Not compared\n\nFamilies that write text of which there is no layer to compare.\n")
+    for meaning, is_one in (("Headwise recognises no attention layer", lambda status: status == "unrecognised"),
+                            ("there is no attention", lambda status: status == "no attention"),
+                            ("transformers could not make or run a small one", lambda status: status not in ("unrecognised", "no attention"))):
+        names = [family for family in left if is_one(statuses.get(family))]
+        if names:
+            print(textwrap.fill(f"- {meaning}: {', '.join(names)}.", 140, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
 
 
 main()

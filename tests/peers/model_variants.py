@@ -87,6 +87,9 @@ OF_FAMILY = {
     "t5": {"gated, untied": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}},
     "gpt_neo": {"all local": {"attention_types": [[["local"], 4]]}},
     "esm": {"rotary": {"position_embedding_type": "rotary"}},
+    "phi3": {f"longrope of half a head, {name}": {"rope_parameters": {
+        "rope_type": "longrope", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "original_max_position_embeddings": length,
+        "short_factor": [1.0, 1.2, 1.4, 1.6], "long_factor": [2.0, 2.7, 3.4, 4.1], "factor": 16.0}} for name, length in (("short", 32), ("long", 4))},
     "granitemoehybrid": {"rope": {"position_embedding_type": "rope"}},
     "mpt": {"clip": {"attn_config": {"clip_qkv": 0.4}}, "softmax_scale": {"attn_config": {"softmax_scale": 0.3}},
             "no alibi": {"attn_config": {"alibi": False}}},

@@ -35,6 +35,7 @@ void read_scaling(const JsonValue& scaling, const JsonValue& config, ModelRotary
     return;
   }
   RotaryScaling& read = rotary.scaling.emplace(read_rotary_scaling(scaling, *kind));
+  read.partial_rotary_factor.reset();  // rotary.share has it, where the model reads it
   const std::optional<double> longest = number_under(config, {"max_position_embeddings"});
   std::optional<double>& original = read.original_max_position_embeddings;
   if (*kind == RotaryScalingKind::dynamic)
@@ -250,8 +251,7 @@ ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& pat
 }
 
 Index rotary_width(const ModelRotary& rotary, Index head_dim) {
-  const auto width = static_cast<Index>(static_cast<double>(head_dim) * rotary.share);
-  return width % 2 == 0 ? width : 0;
+  return columns_of_share(rotary.share, head_dim);
 }
 
 Rotation model_rotation(const ModelRotary& rotary, Index head_dim, Index tokens) {

@@ -64,6 +64,7 @@ constexpr FieldWord<ModelType> type_words[]{
     {"latents", reading<reads::latents>}, {"rope_interleave", reading<reads::rope_interleave>},
     {"indexer", reading<reads::indexer>}, {"chunks", reading<reads::chunks>}, {"layer_bases", reading<reads::layer_bases>},
     {"written_scalar", reading<reads::written_scalar>},
+    {"both_ways_switch", reading<reads::both_ways_switch>},
     {"rotary_word", field<&ModelType::rotary_word>}, {"usual_rope", field<&ModelType::usual_rope>},
     {"usual_multiplier", field<&ModelType::usual_multiplier>}, {"usual_window", field<&ModelType::usual_window>},
     {"usual_window_every", field<&ModelType::usual_window_every>},

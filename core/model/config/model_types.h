@@ -47,7 +47,7 @@ constexpr Groups group(int bit) {
 inline constexpr Groups rope = group(0), window = group(1), multiplier = group(2), query_scalar = group(3),
                         softcap = group(4), clip = group(5), gpt2_scale = group(6), no_rope = group(7),
                         is_decoder = group(8), position_type = group(9), falcon = group(10),
-                        multi_query = group(11), window_switch = group(12),
+                        multi_query = group(11), window_switch = group(12), both_ways_switch = group(13),
                         partial_rope = group(14),
                         rope_sections = group(15),  // mrope_section: positions in time, height and width, which
                                                     // are equal for each token of a text

@@ -32,7 +32,7 @@ void read_sees(const LayerReading& read) {
   if (read.type.sees == Sees::past_in_decoder) causal = is_in_decoder(read.layer.name);
   if (read.type.sees == Sees::past_if_is_decoder) causal = read.settings.flag("is_decoder", false);
   if (read.type.sees == Sees::past_if_is_causal) causal = read.settings.flag("is_causal", true);
-  read.attention.is_causal = causal && !read.layer.is_cross;
+  read.attention.is_causal = causal && !read.layer.is_cross && !sees_both_ways(read);
 }
 
 void read_scale(const LayerReading& read) {
@@ -153,8 +153,8 @@ void read_rotary(const LayerReading& read) {
     rotary.pairs = RotaryPairs::neighbours;
   if (!rotary.unsupported.empty())
     read.warn(fmt::format("this model's rotary positions are not computed: {}", rotary.unsupported));
-  // With a share of the columns a scenario has the frequencies as numbers, which follow no length.
-  if (rotary.scaling && rotary.share < 1.0)
+  // Of a rotation the other way a scenario has the frequencies as numbers, which follow no length.
+  if (rotary.scaling && rotary.backwards)
     if (const auto longest = rotary_scaling_limit(*rotary.scaling))
       read.attention.limits.push_back(
           {*longest,

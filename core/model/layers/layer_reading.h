@@ -44,6 +44,9 @@ struct LayerReading {
 // cross-attention sees all of the encoder's tokens.
 bool is_in_decoder(const std::string& layer_name);
 
+// Whether use_bidirectional_attention makes an encoder of a decoder (EmbeddingGemma).
+bool sees_both_ways(const LayerReading& read);
+
 // Whether no_rope_layers, or their interval, leaves the layer without positions.
 bool has_no_positions(const LayerReading& read);
 

@@ -10,6 +10,10 @@ bool is_in_decoder(const std::string& name) {
   return name.starts_with("decoder") || name.find(".decoder") != std::string::npos;
 }
 
+bool sees_both_ways(const LayerReading& read) {
+  return read.reads(reads::both_ways_switch) && read.settings.flag("use_bidirectional_attention", false);
+}
+
 bool has_no_positions(const LayerReading& read) {
   const Json& rotated = read.of_layer("no_rope_layers");
   const Index interval = read.settings.whole("no_rope_layer_interval", 4, most_window);
@@ -93,8 +97,8 @@ void read_window(const LayerReading& read) {
     return;
   const bool omitted = !read.settings.contains("sliding_window");
   const Index window = read.settings.whole("sliding_window", omitted ? read.type.usual_window : 0, most_window);
-  if (window > 0)
-    read.attention.sliding_window = window;
+  if (window > 0)  // of both sides half of it on each
+    read.attention.sliding_window = sees_both_ways(read) ? window / 2 + 1 : window;
   else if (read.settings.has("sliding_window"))
     read.warn(
         "config.json: sliding_window = 0, which transformers cannot compute: here the layer has no window");

@@ -161,8 +161,8 @@ TEST_CASE("the sink's cells say what it takes, and the log-sum-exp which sink wo
 }
 
 TEST_CASE("a score of the indexer says whether its key is chosen, left out, or blocked before") {
-  const TracedScenario given = traced({"mask.indexer.heads=2", "mask.indexer.width=4", "mask.indexer.k=2",
-                                       "mask.is_causal=true", "inputs.query_length=6"});
+  const TracedScenario given =
+      traced({R"(mask.indexer={"heads":2,"width":4,"k":2})", "mask.is_causal=true", "inputs.query_length=6"});
   CHECK_CONTAINS(meaning(given, Id::indexer_scores, {0, 2, 4}), "A mask blocks ");
   int chosen = 0, left = 0;
   for (Index key = 0; key <= 4; ++key) {

@@ -159,8 +159,8 @@ TEST_CASE("the sink's part of the rows and their log-sum-exp are pictures of all
 }
 
 TEST_CASE("keys that the indexer does not choose are told from those that a mask blocks") {
-  const TracedScenario given = traced({"mask.indexer.heads=2", "mask.indexer.width=4", "mask.indexer.k=2",
-                                       "mask.is_causal=true", "inputs.query_length=6"});
+  const TracedScenario given =
+      traced({R"(mask.indexer={"heads":2,"width":4,"k":2})", "mask.is_causal=true", "inputs.query_length=6"});
   const HeatmapSpec spec = shown(given, Step::choose).result->spec;
   for (Index query = 0; query < 6; ++query) {
     Index left_out = 0;

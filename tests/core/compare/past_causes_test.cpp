@@ -136,4 +136,6 @@ TEST_CASE("a cache position that is off by one is told, in the masks and in the 
   }
   changed.tensors.attn_mask = std::make_shared<const Tensor>(std::move(bias));
   CHECK_CONTAINS(causes_when(inputs, changed), "the cache position of the masks is off by one");
+  inputs.options.causal_alignment = changed.options.causal_alignment = CausalAlignment::bottom_right;
+  CHECK_CONTAINS(causes_when(inputs, changed), "the cache position of the masks is off by one");
 }

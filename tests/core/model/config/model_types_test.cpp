@@ -2,6 +2,7 @@
 #include "core/model/config/model_types.h"
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -49,7 +50,7 @@ TEST_CASE("every model type is found by its name, and has a number only where it
     CHECK((type.usual_head_dim == 0 || (type.reads & reads::head_dim) != 0));
     CHECK((type.usual_base == 10000.0 || (type.reads & reads::rope) != 0));
     CHECK((type.usual_share == 1.0 || (type.reads & reads::partial_rope) != 0));
-    CHECK((type.first_windowed == 28 || (type.reads & reads::window_switch) != 0));
+    CHECK((type.first_windowed == 0 || (type.reads & reads::window) != 0));
     CHECK((type.positions != InnerPositions::rotary || (type.reads & reads::rope) != 0));
   }
   CHECK(find_model_type("llava") == nullptr);
@@ -204,6 +205,29 @@ TEST_CASE("what is not understood is named, and what cannot be is refused") {
     CAPTURE(wrong);
     CHECK_THROWS_WITH_AS(read(wrong), doctest::Contains("config.json"), Error);
   }
+}
+
+TEST_CASE("a model has the rotary positions of its class where config.json omits them") {
+  int with_usual_rope = 0;
+  for (const ModelType& type : model_types()) {
+    CAPTURE(type.name);
+    CHECK((type.usual_window_every == 0 || (type.reads & (reads::window | reads::half_windows)) != 0));
+    if (type.usual_rope.empty()) continue;
+    ++with_usual_rope;
+    const TemporaryFolder folder;
+    const auto written = [&](const std::string& rope) {
+      std::ofstream(folder.file("config.json")) << R"({"model_type": ")" << type.name << '"' << rope << '}';
+      return read_model_config(folder.file(""))->rotary;
+    };
+    const ModelRotary usual = written("");
+    CHECK(usual.unsupported == "");
+    CHECK(usual.scaling);
+    const ModelRotary given = written(R"(, "rope_parameters": )" + std::string(type.usual_rope));
+    CHECK(usual.scaling == given.scaling);
+    CHECK(usual.base == given.base);
+    CHECK_FALSE(written(R"(, "rope_parameters": {"rope_type": "default"})").scaling);
+  }
+  CHECK(with_usual_rope >= 5);
 }
 
 TEST_CASE("a layer of Llama has its rotary positions, from a base or from frequencies of its own") {

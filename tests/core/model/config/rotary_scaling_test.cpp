@@ -133,9 +133,37 @@ TEST_CASE("the rope_parameters of a config.json are taken as they are, with the 
     "rope_theta": 10000})"),
       "its rope_theta differs from attention.rotary_base: got 10000 beside 100; expected one base; leave one "
       "of the two out");
-  CHECK_CONTAINS(refused(R"("rotary_scaling": {"rope_type": "linear", "factor": 4, "rope_theta": 10000,
-    "partial_rotary_factor": 0.5})"),
-                 "write the frequencies of the rotated pairs in attention.rotary_inverse_frequencies");
+  CHECK_CONTAINS(
+      refused(R"("rotary_scaling": {"rope_type": "default", "rope_theta": 10000, "partial_rotary_factor": 0.5})"),
+      "write the frequencies of the rotated pairs in attention.rotary_inverse_frequencies");
+}
+
+TEST_CASE("a share of each head's columns is stretched as a head of that width is, at every length") {
+  const auto frequencies = [](const std::string& share, int length) {
+    const std::string scaling = R"({"rope_type": "longrope", "original_max_position_embeddings": 4, "factor": 32,
+      "short_factor": [1, 2], "long_factor": [3, 5])" +
+                                share + "}";
+    const Scenario scenario = rotated(R"("head_dim": )" + std::string(share.empty() ? "4" : "8") +
+                                      R"(, "rotary_base": 10000, "rotary_scaling": )" + scaling);
+    Scenario sized = scenario;
+    sized.inputs.query_length = length;
+    return make_scenario_inputs(sized, DType::f64).attention.options.rotary_inverse_frequencies;
+  };
+  const std::string half = R"(, "partial_rotary_factor": 0.5)";
+  for (const int length : {4, 6}) {
+    CAPTURE(length);
+    CHECK(frequencies(half, length).size() == 2);
+    CHECK(frequencies(half, length) == frequencies("", length));
+  }
+  CHECK(frequencies(half, 4) != frequencies(half, 6));
+  const Scenario written = rotated(
+      R"("rotary_base": 10000, "rotary_scaling": {"rope_type": "linear", "factor": 4, "rotary_pct": 0.25})");
+  CHECK(written.attention.rotary_scaling->partial_rotary_factor == 0.25);
+  CHECK_CONTAINS(
+      refused(R"("head_dim": 8, "rotary_base": 10000, "rotary_scaling": {"rope_type": "linear",
+    "factor": 4, "partial_rotary_factor": 0.4})"),
+      "has a partial_rotary_factor of 0.4, which of 8 columns leaves 3.2: choose a share that leaves "
+      "an even number, at most 1");
 }
 
 }  // namespace headwise::test
