@@ -119,7 +119,8 @@ TEST_CASE("a sink has its share and the log-sum-exp in the graph, in the most cr
         traced({"attention.sink=1", "attention.dropout=0.1", "mask.is_causal=true", "attention.residual=true",
                 "attention.layer_norm=true", "attention.output_gate=true", "attention.rotary_base=10000",
                 "attention.qk_norm=per_head"}),
-        traced({"op=multi_head_latent_attention", "attention.sink=1", "attention.output_gate=true",
+        traced({"op=multi_head_latent_attention", "attention.kv_lora_rank=8", "attention.qk_nope_head_dim=4",
+                "attention.qk_rope_head_dim=2", "attention.sink=1", "attention.output_gate=true",
                 "mask.is_causal=true", "attention.residual=true", "attention.layer_norm=true"})}) {
     for (const double width : {1230.0, 1560.0}) {
       const GraphLayout graph = graph_of(given, width, 78);
