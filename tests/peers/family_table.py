@@ -67,7 +67,7 @@ def main():
     print("eager attention on small random models. A family is listed by its worst layer; the number after a name counts the layers compared. Made by")
     print(f"tests/peers/family_table.py with transformers {transformers.__version__} on {datetime.date.today()}: {counts_of(lambda family: True)}.")
     left = sorted(writers - {family for family, layers in families.items() if layers})
-    print(f"Of the {len(writers)} families that write text (AutoModelForCausalLM or AutoModelForSeq2SeqLM loads them): "
+    print(f"Of the {len(writers)} families that write text (AutoModelForCausalLM or AutoModelForSeq2SeqLM loads them):\n"
           f"{counts_of(writers.__contains__)}, {len(left)} not compared.")
     for word in ["equal", "told", "refused", "different", "not judged"]:
         if not rows[word]:

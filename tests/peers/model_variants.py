@@ -109,6 +109,7 @@ WARNED_THOUGH_EQUAL = {
     **dict.fromkeys(("glpn", "pvt", "segformer"), BEFORE),
     **dict.fromkeys(("bridgetower", "bridgetower_vision_model"), "no setting says how many heads its vision layers have: the model itself divides by 64"),
     "informer": "its decoder is given too few tokens for attention_type to show, and its cross-attention does without",
+    **dict.fromkeys(("flint", "lara_mini"), "only the kinds of their layers, left out, say which have a window; the others see everything"),
     "unlimited_ocr_text": "its window is longer than the text that it is judged with",
     "groupvit_vision_model": "its config.json says another number of layers than it has",
 }

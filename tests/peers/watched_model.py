@@ -99,7 +99,7 @@ def make_seen(model_type, variant, changes, folder):
                 leave_out(os.path.join(folder, "config.json"), changes)
         seen.files_of_path, seen.arrays = matrices_by_path(model, folder)
         with open(os.path.join(folder, "config.json")) as file:
-            seen.settings = settings_in(json.load(file))
+            seen.settings = settings_in(json.load(file)) | (set(changes) if variant == LEFT_OUT else set())
         seen.made = True
     except Exception as error:
         seen.problem = one_line(error)

@@ -2,6 +2,8 @@
 // and chunks of a text. The rest is in layer_attention.cpp.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 

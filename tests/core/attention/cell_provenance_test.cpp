@@ -150,7 +150,7 @@ TEST_CASE("the operands that a step shows are those that the rule of its result 
         CHECK((!picture.left || reads(*picture.left)));
         CHECK((!picture.above || reads(*picture.above)));
         // The numbers of all heads' rows in one map have no single map before them.
-        const bool of_all_heads = picture.result == Id::sink_weights || picture.result == Id::lse;
+        const bool of_all_heads = picture.result == Id::lse;
         CHECK((picture.left || sources.empty() || of_all_heads));
       }
     }
