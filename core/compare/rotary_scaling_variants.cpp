@@ -60,7 +60,9 @@ struct Stretch {
   double besides = 1.0;  // rotary_factor, without the scaling's own factor
 
   Stretch(const AttentionInputs& inputs, const AttentionOptions& o, const StretchedRope& stretched)
-      : ours(stretched.scaling), base(stretched.base), width(columns_of_share(ours.partial_rotary_factor.value_or(1.0), rotary_width(o))) {
+      : ours(stretched.scaling),
+        base(stretched.base),
+        width(columns_of_share(ours.partial_rotary_factor.value_or(1.0), rotary_width(o))) {
     const AttentionSizes sizes = attention_sizes(inputs);
     tokens = rotary_tokens(o, sizes.queries, sizes.keys);
     besides = o.rotary_factor / rotation(ours).factor;

@@ -469,7 +469,7 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
                                      computed_shape(TensorId::head_output, options, sizes));
   float* const to_output =
       made(output, module && !kept.output, computed_shape(TensorId::output, options, sizes));
-  FusedTasks tasks;
+  if (run.tasks) *run.tasks = {};
   if (kept.output) {
     t.output = kept.output;
   } else {
@@ -477,9 +477,8 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
     module ? forward.run_module(to_weights, to_head_output, to_output, kept)
            : forward.run_heads(to_weights, to_head_output);
     if (module && run.keep_projections && !kept.head_output) forward.keep_projections(t);
-    tasks = forward.tasks();
+    if (run.tasks) *run.tasks = forward.tasks();
   }
-  if (run.tasks) *run.tasks = tasks;
   if (run.keep_projections && kept.head_output) {
     t.q = kept.q.before;
     t.k = kept.k.before;

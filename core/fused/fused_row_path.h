@@ -72,8 +72,8 @@ class FusedRowPath {
   Side q_, k_;
 };
 
-// The keys or values of a past and, after them, those of this run: heads (N,G,S′,D), or rows (N,S′,G·D) of a
-// module. `present` is there at once, its numbers after the tasks, which read both of the others.
+// The keys or values of a past and, after them, those of this run: heads (N,G,S′,D), or rows (N,S′,G·D) of
+// a module. `present` is there at once, its numbers after the tasks, which read both of the others.
 struct PastRows {
   TensorPtr present;
   TaskPhase tasks;

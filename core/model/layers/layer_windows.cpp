@@ -33,12 +33,13 @@ bool has_window(const LayerReading& read) {
     return false;
   }
   const ModelType& type = read.type;
-  if (type.windows_are_listed)
+  if (type.windows_are_listed) {
     read.warn(
         fmt::format("config.json: without layer_types it is not known which layers have a window: here "
                     "layer {} sees everything",
                     read.layer.number));
-  if (type.windows_are_listed) return false;
+    return false;
+  }
   const bool by_switch = read.reads(reads::window_switch);
   if (by_switch && read.reads(reads::no_rope)) return has_no_positions(read);
   const Index first =
